@@ -4,6 +4,7 @@ import { type Draft } from "../records/draft.js";
 import { keyOf, rangeOf } from "../records/keys.js";
 import { type KeyedRecords } from "../records/keyed-records.js";
 import { conflict } from "../../rules/payments.js";
+import { newId } from "../../../shared/new-id.js";
 import {
   dispatchKey,
   eventKey,
@@ -44,19 +45,33 @@ export function dispatchKeysOf({ id: eventId, handlers }: StoredEvent): string[]
   return handlers.map((handler) => dispatchKey({ eventId, handler }));
 }
 
-/** A handler that was registered, and where it is new the newest events before that, by the keys of their index. */
-interface Added extends Registration {
-  before?: readonly string[];
+/**
+ * Handlers that were registered, and may lack events: a transaction that had read the registered handlers before may commit afterwards. It
+ * is stored, so that any process gives them these events if the one that registered them ends.
+ */
+interface Pending {
+  id: string;
+  handlers: readonly Registration[];
+  /** The newest events before the registration, by their records. New handlers do not get them. */
+  before: readonly string[];
+  /** The place of the oldest of them in the index of times, where there are older ones. */
+  from?: string;
 }
 
 /** An event that is older than so many others was not saved at the moment of a registration. */
 const maxBefore = 1000;
 
+/** The time after which no transaction is open that had read the handlers before a registration. */
+const maxTransactionMs = 9000;
+
+/** The record of all that is pending. */
+const pendingKey = "registrations";
+
 /** The registered handlers, and the stored events that they get. */
 export class Events {
   readonly #records: KeyedRecords;
-  /** The handlers that the last call stored. A transaction that had read the handlers before may have saved an event after it. */
-  #added: readonly Added[] = [];
+  /** When this process saw each pending registration first, by `performance.now()`. */
+  #seen = new Map<string, number>();
 
   constructor(records: KeyedRecords) {
     this.#records = records;
@@ -68,23 +83,53 @@ export class Events {
   }
 
   async register(handlers: readonly Registration[]): Promise<void> {
-    const registered = await this.handlers();
+    const draft = this.#records.draft();
+    await draft.load([handlersKey, pendingKey]);
+    const registered = await this.handlers(draft);
+    await this.#dispatchPending(draft.get<Pending[]>(pendingKey) ?? [], registered);
     const unknown = unknownAmong(handlers, registered);
-    // One that was retired since gets nothing more.
-    const added = this.#added.filter((one) => unknownAmong([one], registered).length === 0);
-    // Once before the registration, so that little is left for the moment after it, in which this process may end.
-    const forgotten = unknown.filter(({ since }) => since !== undefined);
-    for (const handler of [...added, ...forgotten]) await this.#dispatchSince(handler);
-    this.#added = [];
     if (unknown.length === 0) return;
-    const before = await this.#newest();
-    await this.#records.change(async (draft) => {
-      const known = await this.handlers(draft);
-      const missing = unknownAmong(handlers, known).map(({ event, name }) => ({ event, name }));
-      if (missing.length > 0) draft.put(handlersKey, [...known, ...missing]);
-    });
+    const forgotten = unknown.filter(({ since }) => since !== undefined);
+    // Once before the registration, so that little is left for the moment after it.
     for (const handler of forgotten) await this.#dispatchSince(handler);
-    this.#added = unknown.map((handler) => (handler.since === undefined ? { ...handler, before } : handler));
+    const id = newId();
+    const newest = await this.#newest();
+    await this.#records.change(async (change) => {
+      await change.load([handlersKey, pendingKey]);
+      const known = await this.handlers(change);
+      const missing = unknownAmong(unknown, known);
+      if (missing.length === 0) return;
+      change.put(handlersKey, [...known, ...missing.map(({ event, name }) => ({ event, name }))]);
+      // A retired name that is registered again starts afresh.
+      const others = (change.get<Pending[]>(pendingKey) ?? []).map((one) => ({
+        ...one,
+        handlers: unknownAmong(one.handlers, missing),
+      }));
+      change.put(pendingKey, [...others, { id, handlers: missing, ...newest } satisfies Pending]);
+    });
+    this.#seen.set(id, performance.now());
+    for (const handler of forgotten) await this.#dispatchSince(handler);
+  }
+
+  /** Gives handlers the events that they may lack, from the second call on, and the last time when no transaction may save more. */
+  async #dispatchPending(pending: readonly Pending[], registered: readonly HandlerKey[]): Promise<void> {
+    const now = performance.now();
+    const seen = new Map(pending.map(({ id }) => [id, this.#seen.get(id) ?? now]));
+    for (const { id, handlers, ...newest } of pending) {
+      if (!this.#seen.has(id)) continue;
+      // A name that was retired since gets nothing more.
+      for (const handler of handlers)
+        if (unknownAmong([handler], registered).length === 0) await this.#dispatchSince(handler, newest);
+    }
+    this.#seen = seen;
+    const isOver = ({ id }: Pending) => now - (seen.get(id) ?? now) >= maxTransactionMs;
+    if (!pending.some(isOver)) return;
+    await this.#records.change(async (draft) => {
+      await draft.load([pendingKey]);
+      const left = (draft.get<Pending[]>(pendingKey) ?? []).filter((one) => !isOver(one));
+      if (left.length > 0) draft.put(pendingKey, left);
+      else draft.delete(pendingKey);
+    });
   }
 
   /** Forgets registrations. Returns those of the name that are left. */
@@ -97,30 +142,39 @@ export class Events {
     });
   }
 
-  /** Returns the keys of the newest events in the index of their times, the newest first. */
-  #newest(): Promise<string[]> {
+  /** Returns the newest events, and where there are older ones the place of the oldest of them. */
+  async #newest(): Promise<Pick<Pending, "before" | "from">> {
+    let from: string | undefined;
     const range = rangeOf(["event-times"], maxBefore, { reverse: true });
-    return this.#records.collect(range, async (_, keys) => [...keys]);
+    const before = await this.#records.collect<string>(range, async (found, keys) => {
+      from = keys.at(-1);
+      return found;
+    });
+    return before.length < maxBefore || from === undefined ? { before } : { before, from };
   }
 
   /**
    * Makes the dispatches of a handler that the store had forgotten, of the events since its first registration; and those of a new one,
    * of the events that were saved while it was registered.
    */
-  async #dispatchSince({ since, before = [], ...handler }: Added): Promise<void> {
-    const oldest = before.length < maxBefore ? undefined : before.at(-1);
+  async #dispatchSince(
+    { since, ...handler }: Registration,
+    { before, from: oldest }: Pick<Pending, "before" | "from"> = { before: [] },
+  ): Promise<void> {
     const from = since === undefined ? oldest : keyOf("event-times", since);
     const range = rangeOf(["event-times"], Infinity, from === undefined ? {} : { from });
-    const seen = new Set(before);
-    const unseen = await this.#records.collect<string>(range, async (found, keys) =>
-      found.filter((_, index) => !seen.has(keys[index]!)),
-    );
-    for (const key of unseen)
+    const seen = new Set(since === undefined ? before : []);
+    const isMissing = (event: StoredEvent) =>
+      wants(handler, event.type) && !event.handlers.includes(handler.name);
+    const missing = await this.#records.collect<string>(range, async (found) => {
+      const events = await this.#records.values<StoredEvent>(found.filter((key) => !seen.has(key)));
+      return events.filter(isMissing).map(({ id }) => eventKey(id));
+    });
+    for (const key of missing)
       await this.#records.change(async (draft) => {
         await draft.load([key]);
         const event = draft.get<StoredEvent>(key);
-        if (!event || !wants(handler, event.type) || event.handlers.includes(handler.name)) return;
-        putEvent(draft, event, [handler.name]);
+        if (event && isMissing(event)) putEvent(draft, event, [handler.name]);
       });
   }
 

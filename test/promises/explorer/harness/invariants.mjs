@@ -153,15 +153,12 @@ function checkDispatches({ world, violate, database, shop }) {
 }
 
 /** C: each event has a dispatch of each handler that was registered before. */
-function checkRegistrations({ world, violate, database, shop }) {
+function checkRegistrations({ violate, database }) {
   for (const [id, registeredAt] of database.handlerTimes) {
     const [type, name] = id.split(" ");
-    // An adapter's store gives a new handler what was saved beside its registration ten seconds later, if the process is still there.
-    const isLate = shop.setup.features.over && world.faults.hasInterrupted;
-    const from = isLate ? Math.max(world.settledAt, registeredAt + 5000) : registeredAt;
     for (const [eventId, committedAt] of database.eventTimes)
       if (
-        committedAt > from &&
+        committedAt > registeredAt &&
         wants({ event: type }, database.events.get(eventId).type) &&
         !database.dispatches.has(`${eventId} ${name}`)
       )

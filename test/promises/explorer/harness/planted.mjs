@@ -291,8 +291,8 @@ export const planted = [
   {
     name: "an adapter's store forgets what it saved while it registered a handler again",
     file: "store/over/tables/events.js",
-    text: "for (const handler of [...added, ...forgotten])",
-    by: "for (const handler of forgotten)",
+    text: "handlers: missing, ...newest",
+    by: "handlers: missing.filter(({ since }) => since === undefined), ...newest",
   },
   {
     name: "webhooks wait until the handlers are registered again",
@@ -303,14 +303,26 @@ export const planted = [
   {
     name: "a new handler of an adapter's store gets the events from before",
     file: "store/over/tables/events.js",
-    text: "const before = await this.#newest();",
-    by: "const before = [];",
+    text: "const newest = await this.#newest();",
+    by: "const newest = { before: [] };",
   },
   {
     name: "a new handler of an adapter's store gets nothing that was saved beside its registration",
     file: "store/over/tables/events.js",
-    text: "this.#added = unknown.map(",
-    by: "this.#added = [].map(",
+    text: "handlers: missing, ...newest",
+    by: "handlers: missing.filter(({ since }) => since !== undefined), ...newest",
+  },
+  {
+    name: "only the process that registered a new handler of an adapter's store gives it what was saved beside that",
+    file: "store/over/tables/events.js",
+    text: "const seen = new Map(pending.map(({ id }) => [id, this.#seen.get(id) ?? now]));",
+    by: "const seen = new Map(this.#seen);",
+  },
+  {
+    name: "an adapter's store forgets a registration before the transactions of its moment have ended",
+    file: "store/over/tables/events.js",
+    text: ">= maxTransactionMs",
+    by: ">= 0",
   },
   {
     name: "a wait that began during a claim looks like one of a clock that was put back",

@@ -1,6 +1,12 @@
 import { storeOver, type StoredRecord } from "tillkit";
 import { memoryAdapter } from "../memory-adapter.js";
 
+const event = {
+  id: "e1",
+  type: "payment.overdue",
+  recordedAt: "2026-03-01T10:00:00.000Z",
+  payload: {},
+} as const;
 const handlers = [{ event: "payment.overdue", name: "ledger", since: "2026-03-01T09:00:00.000Z" }] as const;
 
 it("an event that was saved while a forgotten handler was registered gets its dispatch with the next registration", async () => {
@@ -15,12 +21,6 @@ it("an event that was saved while a forgotten handler was registered gets its di
       return adapter.write(changes, tx);
     },
   });
-  const event = {
-    id: "e1",
-    type: "payment.overdue",
-    recordedAt: "2026-03-01T10:00:00.000Z",
-    payload: {},
-  } as const;
   // The transaction of the event has read the handlers already, and commits after the registration.
   onWrite = () => store.registerHandlers(handlers);
   await store.transaction((tx) => store.save(tx, { events: [event] }));
@@ -29,4 +29,53 @@ it("an event that was saved while a forgotten handler was registered gets its di
   expect(await store.claim({ handlers, limit: 10, leaseMs: 1000 })).toMatchObject([{ event: { id: "e1" } }]);
   await store.registerHandlers(handlers);
   expect(await store.claim({ handlers, limit: 10, leaseMs: 1000 })).toEqual([]);
+});
+
+describe("after the process that registered a new handler has ended", () => {
+  const added = [{ event: "payment.overdue", name: "mail" }] as const;
+  const claiming = { handlers: added, limit: 10, leaseMs: 1000 };
+  const records = new Map<string, StoredRecord>();
+  const adapter = memoryAdapter(records);
+  let time = 0;
+  beforeEach(async () => {
+    records.clear();
+    jest.spyOn(performance, "now").mockImplementation(() => time);
+    // The transaction of the event has read the handlers already, and commits after the registration.
+    const ending = storeOver(adapter);
+    const write: typeof adapter.write = async (changes, tx) => {
+      await ending.registerHandlers(added);
+      return adapter.write(changes, tx);
+    };
+    const saving = storeOver({ ...adapter, write });
+    await saving.transaction((tx) => saving.save(tx, { events: [event] }));
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  it("another process gives it the event that was saved meanwhile, and then forgets the registration", async () => {
+    const store = storeOver(adapter);
+    await store.registerHandlers(added);
+    expect(await store.claim(claiming)).toEqual([]);
+    time += 10_000;
+    await store.registerHandlers(added);
+    expect(await store.claim(claiming)).toMatchObject([{ event: { id: "e1" } }]);
+    expect(records.has("registrations")).toBe(false);
+  });
+
+  it("keeps the registration while a transaction may be open that had read the handlers before", async () => {
+    const store = storeOver(adapter);
+    for (const ms of [0, 1, 8998]) {
+      time += ms;
+      await store.registerHandlers(added);
+    }
+    expect(records.has("registrations")).toBe(true);
+  });
+
+  it("gives a name that is retired and registered again no event from before", async () => {
+    const store = storeOver(adapter);
+    await store.retire({ handler: "mail", limit: 10 });
+    await store.registerHandlers(added);
+    time += 10_000;
+    await store.registerHandlers(added);
+    expect(await store.claim(claiming)).toEqual([]);
+  });
 });
