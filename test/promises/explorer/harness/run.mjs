@@ -7,7 +7,7 @@ import { Faults, planFaults } from "./plan.mjs";
 import { SimulatedService } from "./service.mjs";
 import { SimulatedShop } from "./shop.mjs";
 import { Traffic } from "./traffic.mjs";
-import { checkHealth, goBack, pass, sweepAll, troubles } from "./troubles.mjs";
+import { askHealth, checkHealth, goBack, pass, sweepAll, troubles } from "./troubles.mjs";
 import { World } from "./world.mjs";
 
 const minute = 60_000;
@@ -59,7 +59,6 @@ async function live(world, parts) {
   // While faults strike: long enough for most of them.
   await world.run(() => isQuiet() || world.mono > 30_000, 2500);
   world.isSettling = true;
-  world.settledAt = world.mono;
   await settle(world, parts, isQuiet, shop.setup.hasRefused ? refusedMs : 0);
   if (isBad()) return;
   // Beside conflicts in a slow store, matching is left to the sweep after five seconds.
@@ -69,6 +68,8 @@ async function live(world, parts) {
   world.wallOffset = world.maxWallOffset;
   const trouble = world.random.chance(0.25) && world.random.pick(Object.keys(troubles));
   if (trouble) {
+    // The operations that an outage has delayed end, and the spool is drained again after a fault of the disk.
+    await pass(parts, 20_000);
     world.note(`trouble: ${trouble}`);
     world.isStrict = false;
     await troubles[trouble](parts);
@@ -79,6 +80,8 @@ async function live(world, parts) {
     world.pass(ms);
     await sweepAll(parts);
     await settle(world, parts, isQuiet);
+    // In a slow store a sweep gives up beside the lookups that change the same payments. When the store is fast again, the next one must not.
+    if (world.isStarved) await sweepFast(world, parts, isQuiet);
     // The first sweep after the hour already matches what an interruption left.
     if (ms > 0) checkParked(world, parts, ["unmatched"]);
     if (isBad()) return;
@@ -88,8 +91,21 @@ async function live(world, parts) {
   // What was late when the time went on ends first, and a run may have reached its time limit just then.
   await pass(parts, shop.running.some((one) => one?.process.hasHanging) ? minute : 5000);
   await settle(world, parts, isQuiet);
+  // The health tries the last refused webhook again. A spool that had no disk for it takes it now.
+  if (shop.setup.hasRefused) {
+    for (const one of shop.running) await askHealth(parts, one);
+    await settle(world, parts, isQuiet);
+  }
   await checkHealth(parts);
   if (!isBad() && world.random.chance(0.1)) await goBack(parts);
+}
+
+async function sweepFast(world, parts, isQuiet) {
+  const { ioShare } = world;
+  world.ioShare = 1;
+  await sweepAll(parts);
+  await settle(world, parts, isQuiet);
+  world.ioShare = ioShare;
 }
 
 /** Waits until nothing is left to do. For the first `aloneMs` no webhook is sent to help others out of the spool. */

@@ -196,7 +196,8 @@ async function expectTold(parts, { code, notice }) {
   }
 }
 
-async function askHealth({ world, traffic }, { process, payments }) {
+/** Asks one process for its health. */
+export async function askHealth({ world, traffic }, { process, payments }) {
   let health;
   // A slow answer of the store would be one that did not come.
   world.ioShare = 1;

@@ -34,7 +34,6 @@ export class World {
   steps = 0;
   /** Set when the world only settles: no fault happens any more. */
   isSettling = false;
-  settledAt = 0;
   /** Whether changes may have given up: the store is slow, and another change was faster. */
   isStarved = false;
   /** Whether the shop cannot use its database. */
