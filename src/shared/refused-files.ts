@@ -9,6 +9,9 @@ export async function refusedFiles(directory: string): Promise<string[]> {
   return names.filter((name) => name.endsWith(refusedEnding)).toSorted((a, b) => (a < b ? 1 : -1));
 }
 
+/** The User-Agent of the doctor, whose wrong signatures say nothing about the secret. */
+export const doctorAgent = "tillkit-doctor";
+
 /** The directory for refused webhooks that advice names where none is configured. */
 export const suggestedRefusedDirectory = "./refused";
 

@@ -77,13 +77,14 @@ describe("webhook.keepRefused", () => {
     expect(content).toMatch(/^Tillkit-Left-Out: .*cookie.*$/m);
   });
 
-  it("keeps what has no signature, a damaged one, and what is signed and inadmissible; nothing else", async () => {
+  it("keeps what has no signature, a damaged one, and what is signed and inadmissible; not what the doctor sends", async () => {
     const { payments, post } = keeping();
     await post(rawBody.toString()).expect(200);
     await post(rawBody.toString(), { "content-type": "application/x-www-form-urlencoded" }).expect(415);
     await post(rawBody.toString(), { "service-signature": "none" }).expect(401);
     const inadmissible = signed("[]");
     await post("[]", inadmissible.headers).expect(200);
+    await post(`${rawBody.toString()} `, { "user-agent": "tillkit-doctor" }).expect(401);
     await payments.close();
     expect(names().map((name) => name.split("-").at(-2))).toEqual(["signature_malformed", "inadmissible"]);
   });

@@ -1,6 +1,4 @@
-import path from "node:path";
 import { ConfigurationError, type ConfigurationProblem, type ErrorCode } from "../../errors/index.js";
-import { refusedDirectoryOf, refusedFiles, verifyLast } from "../../shared/refused-files.js";
 import { hmacSignature } from "../../webhook/signature/index.js";
 import { makeScheme } from "../sign/make-scheme.js";
 import { whyNoSecret } from "../sign/signature-settings.js";
@@ -34,7 +32,8 @@ export function* checkWebhookSecret({ settings, outside }: ProbedSubject): Findi
   }
 }
 
-function kitProblems(start: () => unknown): readonly ConfigurationProblem[] {
+/** Returns what the kit refuses to start with. */
+export function kitProblems(start: () => unknown): readonly ConfigurationProblem[] {
   try {
     start();
     return [];
@@ -86,17 +85,4 @@ export async function* checkKitOptions({ environment, outside, database }: Probe
     else if (!database)
       yield finding("store_unnamed", "No database was checked: TILLKIT_DATABASE and --store name none.");
   }
-}
-
-/** Tells that refused webhooks are kept, because they should not be for ever. */
-export async function* checkKeptRefusals({ environment, outside, app }: ProbedSubject): AsyncFindings {
-  const directory = refusedDirectoryOf(environment["TILLKIT_KEEP_REFUSED"]?.trim());
-  if (outside || directory === undefined) return;
-  const [newest, ...others] = await refusedFiles(path.resolve(app, directory)).catch(() => [] as string[]);
-  const count =
-    newest === undefined
-      ? "it has none"
-      : `it has ${others.length + 1}, the newest ${newest}; why it was refused: ${verifyLast(directory)}`;
-  const message = `Refused webhooks are kept in ${directory}; ${count}.`;
-  yield finding("refused_webhooks_kept", message);
 }

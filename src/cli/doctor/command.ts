@@ -22,6 +22,7 @@ export const doctorCommand: CommandDefinition = {
     ...databaseOptions,
     "--app <folder>": "The folder of the app, to check what is installed. Default: this folder.",
     "--unsigned-only": "Sends no correctly signed webhooks: the app records nothing.",
+    "--before-start": "Examines only what is there before the app and the service are started.",
     "--outside": "Examines only what can be seen from outside.",
     ...signatureOptions,
   },
@@ -33,7 +34,7 @@ export const doctorCommand: CommandDefinition = {
       "--public-url https://shop.example/payments --store shop.db",
     "an app that does not use tillkit, from outside":
       "tillkit doctor --webhook http://localhost:8080/hooks/pay --outside",
-    "the environment alone, before the app starts": "tillkit doctor --env-file .env --json",
+    "the environment alone, before the app starts": "tillkit doctor --env-file .env --before-start --json",
   },
   exitCodes: {
     0: "No error was found; there may be warnings and notes.",
@@ -53,7 +54,11 @@ export const doctorCommand: CommandDefinition = {
     for (const one of skipped) output.print(`  ${one}`);
     printFindings(findings, output);
     output.print();
-    output.print(findings.length === 0 ? output.paint("green", "Nothing found.") : `${summaryOf(counts)}.`);
+    output.print(
+      findings.length === 0
+        ? output.paint("green", "Nothing found in what was examined.")
+        : `${summaryOf(counts)}.`,
+    );
     output.printJson({ ...counts, findings, looked, skipped });
     return counts.errors > 0 ? 1 : 0;
   },

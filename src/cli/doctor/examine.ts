@@ -1,12 +1,10 @@
+import { refusedDirectoryOf, verifyLast } from "../../shared/refused-files.js";
 import { type Finding } from "../terminal/finding.js";
-import {
-  checkKeptRefusals,
-  checkKitOptions,
-  checkProduction,
-  checkWebhookSecret,
-} from "./check-environment.js";
+import { checkKitOptions, checkProduction, checkWebhookSecret } from "./check-environment.js";
 import { checkInstallation } from "./check-installation.js";
+import { checkKeptRefusals } from "./check-kept-refusals.js";
 import { checkPublicApp, checkPublicUrl } from "./check-public-url.js";
+import { checkService, serviceOrigins } from "./check-service.js";
 import { checkStore } from "./check-store.js";
 import { checkClock, checkReturns, checkWebhook, isKit } from "./check-app.js";
 import { type AsyncFindings, type Findings } from "./findings.js";
@@ -22,6 +20,7 @@ const doctorChecks: readonly DoctorCheck[] = [
   checkProduction,
   checkKitOptions,
   checkKeptRefusals,
+  checkService,
   checkPublicUrl,
   checkWebhook,
   checkClock,
@@ -44,17 +43,19 @@ export async function examine(given: DoctorSubject) {
 
 function lookedAt(subject: ProbedSubject): string[] {
   const { outside, environment, webhook, replies, database, app } = subject;
+  const services = serviceOrigins(subject).map(({ origin }) => `the payment service at ${origin}`);
   const kind = subject.isKit ? ", an app with tillkit" : ", an app without tillkit";
   return [
     ...(outside ? [] : [`the environment (NODE_ENV ${environment["NODE_ENV"] ?? "not set"})`]),
     ...(webhook === undefined ? [] : [`${webhook}${isAnswer(replies?.unsigned) ? kind : ""}`]),
+    ...services,
     ...(database ? [`the database ${database.label}`] : []),
     ...(outside ? [] : [`what is installed in ${app}`]),
   ];
 }
 
 function skippedIn(subject: ProbedSubject, hasPublicUrl: boolean): string[] {
-  const { outside, replies, database, settings, signs } = subject;
+  const { outside, replies, database, settings, signs, environment, beforeStart } = subject;
   const whyUnsigned = outside
     ? "--outside"
     : !signs
@@ -64,11 +65,20 @@ function skippedIn(subject: ProbedSubject, hasPublicUrl: boolean): string[] {
         : "there is no secret to sign with";
   return [
     ...(outside ? ["the environment, the database and what is installed (--outside)"] : []),
-    ...(replies ? [] : ["the running app (give --url or --webhook)"]),
+    ...(beforeStart ? ["the running app, and the payment service (--before-start)"] : []),
+    ...(replies || beforeStart ? [] : ["the running app (give --url or --webhook)"]),
     ...(isAnswer(replies?.unsigned) && !replies?.signed
       ? [`correctly signed webhooks (${whyUnsigned})`]
       : []),
     ...(replies && !hasPublicUrl ? ["the public address (give --public-url)"] : []),
     ...(outside || database ? [] : ["the database (give --store)"]),
+    ...(outside || beforeStart ? [] : [unseenSecret(environment["TILLKIT_KEEP_REFUSED"])]),
   ];
+}
+
+/** Returns what only a webhook of the service can show, and what to do if it is refused. */
+function unseenSecret(keptIn: string | undefined): string {
+  const what =
+    "which secret and scheme the service has: let it send a webhook, such as a test from its dashboard";
+  return `${what}; if it is refused: ${verifyLast(refusedDirectoryOf(keptIn?.trim()))}`;
 }

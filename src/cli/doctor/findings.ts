@@ -13,8 +13,12 @@ export const doctorFixes = {
   configuration_invalid: "Set the variable as the message says; until then the kit does not start.",
   sandbox_credential_in_production: "Replace the sandbox's credentials with those of the real service.",
   service_url_local: "Set the address of the real service.",
+  service_unreachable:
+    "If it is the sandbox, start it. Otherwise correct the address, or let this machine reach it: DNS, proxy, firewall, certificate.",
   node_env_not_production:
     "Set NODE_ENV=production: without it the kit accepts the sandbox's credentials and stores that lose data.",
+  refused_webhooks_mismatch:
+    "If the service sent them, the secret or the scheme is wrong: run the command of the message. If somebody else did, do nothing.",
   refused_webhooks_kept:
     "Run the command of the message. When you know the cause, remove TILLKIT_KEEP_REFUSED and the directory.",
 
@@ -107,6 +111,7 @@ export type DoctorCode = keyof typeof doctorFixes;
 
 const lessThanErrors: Partial<Record<DoctorCode, Severity>> = {
   secret_weak: "warning",
+  refused_webhooks_mismatch: "warning",
   refused_webhooks_kept: "warning",
   node_env_not_production: "warning",
   public_url_unreachable: "warning",

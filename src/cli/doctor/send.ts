@@ -1,6 +1,7 @@
 import { type IncomingHttpHeaders, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
+import { doctorAgent } from "../../shared/refused-files.js";
 import { refusalErrors } from "../../shared/refusal-errors.js";
 
 /** An answer to a request. */
@@ -46,7 +47,7 @@ export function sendProbe(address: string, probe: Probe): Promise<Reply> {
       agent: false,
       signal: AbortSignal.timeout(timeoutMs + pauseMs),
       headers: {
-        "User-Agent": "tillkit-doctor",
+        "User-Agent": doctorAgent,
         ...(method === "POST" && { "Content-Length": bytes.length }),
         ...headers,
       },

@@ -20,6 +20,8 @@ export interface DoctorSubject {
   isProduction: boolean;
   /** Whether the environment, the database and the installation are left out. */
   outside: boolean;
+  /** Whether the app and the service are left out, because they are not started yet. */
+  beforeStart: boolean;
   /** Whether correctly signed webhooks may be sent. */
   signs: boolean;
   now: () => Date;
@@ -46,8 +48,13 @@ export async function readSubject(args: Arguments, context: Context): Promise<Do
     if (address !== undefined && !isHttp(address))
       throw optionError(`--${name} must be an address such as http://localhost:3000/payments.`);
   }
+  const beforeStart = args.has("before-start");
+  if (beforeStart && ["url", "webhook", "outside"].some((name) => args.has(name)))
+    throw optionError("Before the start there is nothing to ask: leave out --url, --webhook and --outside.");
   // An invalid public address is a finding.
-  const router = args.get("url") ?? (publicUrl !== undefined && isHttp(publicUrl) ? publicUrl : undefined);
+  const router = beforeStart
+    ? undefined
+    : (args.get("url") ?? (publicUrl !== undefined && isHttp(publicUrl) ? publicUrl : undefined));
   // Somebody who gives the webhook's address as --url means its router.
   const mount = args.has("webhook")
     ? undefined
@@ -62,6 +69,7 @@ export async function readSubject(args: Arguments, context: Context): Promise<Do
     environment,
     isProduction: environment["NODE_ENV"] === "production",
     outside,
+    beforeStart,
     signs: !outside && !args.has("unsigned-only"),
     now,
   };

@@ -73,11 +73,14 @@ export function oneLine(text: string): string {
   return text.replaceAll("\r", "\\r").replaceAll("\n", "\\n");
 }
 
-/** Breaks a text into lines of at most `width` columns. Each line after the first begins with `indent`, which is not counted. */
+/**
+ * Breaks a text into lines of at most `width` columns. Each line after the first begins with `indent`, which is not counted. A command at the
+ * end is not broken, so that it can be copied.
+ */
 export function wrap(text: string, width: number, indent = ""): string {
   const lines: string[] = [];
   let line = "";
-  for (const word of text.split(" ")) {
+  for (const word of text.match(/npx tillkit .*$|[^ ]+/g) ?? []) {
     if (line !== "" && line.length + 1 + word.length > width) {
       lines.push(line);
       line = word;

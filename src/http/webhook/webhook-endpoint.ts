@@ -5,7 +5,7 @@ import { loggable } from "../../errors/loggable.js";
 import { type Payments } from "../../kit/payments.js";
 import { isRejection, isVerificationFailure } from "../../webhook/signature/verify-signature.js";
 import { type WebhookRequest } from "../../webhook/receive-webhook.js";
-import { suggestedRefusedDirectory, verifyLast } from "../../shared/refused-files.js";
+import { doctorAgent, suggestedRefusedDirectory, verifyLast } from "../../shared/refused-files.js";
 import { type SignedField } from "../../model/signed-fields.js";
 import { clientAddress, failureThrottle } from "./failure-throttle.js";
 import { rawBodyReader } from "./raw-body.js";
@@ -33,6 +33,7 @@ export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Paymen
     response: ServerResponse,
   ): Promise<void> {
     noteFacts(request, { route: options.paths.webhook });
+    const isByDoctor = request.headers["user-agent"] === doctorAgent;
     let rawBody: Buffer | undefined;
     try {
       checkEnvelope(request);
@@ -44,14 +45,14 @@ export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Paymen
       const headers = headersOf(request);
       noteFacts(request, await receiveWebhook({ rawBody, headers, method, url: originalUrl }));
       replyReceived(response);
-      countSignature(true);
+      if (!isByDoctor) countSignature(true);
     } catch (error) {
       // Any other error is the kit's own: the answer is 503, so the service may send the webhook again.
       const { code, fix, cause } = isRejection(error) ? error : unexpected(error);
       const retryAfter = retryAfterOf(request, code);
       const status = isVerificationFailure(code) && retryAfter !== undefined ? 429 : rejectionStatus[code];
       noteFacts(request, { code });
-      if (code === "signature_mismatch") countSignature(false);
+      if (code === "signature_mismatch" && !isByDoctor) countSignature(false);
       if (status >= 500)
         logger.error({ code, err: loggable(cause ?? error) }, `a webhook was not accepted: ${fix}`);
       notify("webhook.rejected", { code, status, ...(rawBody && { bodyHash: bodyHash(rawBody) }) });

@@ -194,7 +194,7 @@ describe("tillkit doctor, on the example shop", () => {
         expect.stringMatching(/^the database .*shop\.db$/),
         expect.stringMatching(/^what is installed in .*express-shop$/),
       ],
-      skipped: [],
+      skipped: [expect.stringMatching(/^which secret and scheme the service has: /)],
     });
   });
 

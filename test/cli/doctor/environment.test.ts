@@ -1,6 +1,10 @@
 import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync } from "node:fs";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo } from "node:net";
 import path from "node:path";
+import { hmacSignature } from "tillkit";
 import { checkInstallation, isInRange } from "../../../src/cli/doctor/check-installation.js";
 import { isLocal } from "../../../src/cli/doctor/check-public-url.js";
 import { readOwnPackage } from "../../../src/cli/terminal/own-package.js";
@@ -11,10 +15,22 @@ import { type Examined } from "./planted-shop.js";
 const folder = temporaryFolder();
 
 async function examine(env: Record<string, string>, ...argv: string[]) {
-  const ran = await runCli(["doctor", ...argv, "--json"], { env, cwd: folder.path });
-  const { findings }: Examined = documentOf(ran);
-  return { code: ran.code, findings, codes: findings.map(({ code }) => code) };
+  // The service of the complete environment answers here.
+  const isComplete = env["TILLKIT_SERVICE_URL"] === complete.TILLKIT_SERVICE_URL;
+  const all = isComplete ? { ...env, TILLKIT_SERVICE_URL: service } : env;
+  const ran = await runCli(["doctor", ...argv, "--json"], { env: all, cwd: folder.path });
+  const { findings, looked, skipped }: Examined = documentOf(ran);
+  return { code: ran.code, findings, looked, skipped, codes: findings.map(({ code }) => code) };
 }
+
+/** The address of a payment service that answers 404. */
+let service = "";
+const server = createServer((_request, response) => void response.writeHead(404).end());
+beforeAll(async () => {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  service = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => void server.close());
 
 const complete = {
   TILLKIT_WEBHOOK_SECRET: secret,
@@ -29,7 +45,7 @@ describe("tillkit doctor, on an environment", () => {
   it("finds nothing in a complete one, and says what was not examined", async () => {
     const ran = await runCli(["doctor"], { env: { TILLKIT_WEBHOOK_SECRET: secret }, cwd: folder.path });
     expect(ran).toMatchObject({ code: 0, stderr: "" });
-    expect(ran.stdout).toContain("Nothing found.");
+    expect(ran.stdout).toContain("Nothing found in what was examined.");
     expect(ran.stdout).toContain("the running app (give --url or --webhook)");
     expect(ran.stdout).toContain("the database (give --store)");
   });
@@ -75,8 +91,8 @@ describe("tillkit doctor, on an environment", () => {
     ],
     [
       "the service on this machine, in production",
-      { ...complete, TILLKIT_SERVICE_URL: "http://localhost:4000", NODE_ENV: "production" },
-      ["service_url_local", "configuration_invalid"],
+      { ...complete, TILLKIT_SERVICE_URL: unreachable, NODE_ENV: "production" },
+      ["service_url_local", "service_unreachable", "configuration_invalid"],
     ],
     [
       "an unknown kind of database",
@@ -97,17 +113,86 @@ describe("tillkit doctor, on an environment", () => {
     expect((await examine(env, "--store", ":memory:")).codes).not.toContain("store_unnamed");
   });
 
-  it("tells that refused webhooks are kept, how many there are, and the newest", async () => {
-    const env = { TILLKIT_WEBHOOK_SECRET: secret, TILLKIT_KEEP_REFUSED: "refused?inProduction=true" };
-    const seen = await examine(env);
-    expect(seen.findings).toMatchObject([{ code: "refused_webhooks_kept", severity: "warning" }]);
-    expect(seen.findings[0]!.message).toContain("in refused; it has none");
-    mkdirSync(path.join(folder.path, "refused"));
-    for (const name of ["2026-a.http", "2027-b.http", "x.txt"]) folder.write(`refused/${name}`, "");
-    const later = await examine(env);
-    expect(later.findings[0]!.message).toContain("it has 2, the newest 2027-b.http");
+  it("says what only a webhook of the service can show, and the command for one that is refused", async () => {
+    const { code, skipped } = await examine({
+      TILLKIT_WEBHOOK_SECRET: secret,
+      TILLKIT_KEEP_REFUSED: "./kept",
+    });
+    expect(code).toBe(0);
+    expect(skipped.at(-1)).toMatch(/^which secret and scheme the service has: let it send a webhook/);
+    expect(skipped.at(-1)).toMatch(/: npx tillkit verify --last --kept \.\/kept --env-file \.env$/);
   });
 
+  it("finds a service that does not answer, once where both addresses have one origin", async () => {
+    const env = { ...complete, TILLKIT_TOKEN_URL: "http://127.0.0.1:1/oauth/token" };
+    const ofService = ({ code }: { code: string }) => code === "service_unreachable";
+    const apart = await examine(env);
+    const message =
+      "A GET of http://127.0.0.1:1/, the address of TILLKIT_TOKEN_URL, has no answer: ECONNREFUSED.";
+    expect(apart.findings.filter(ofService)).toMatchObject([{ severity: "error", message }]);
+    expect(apart.looked).toEqual(
+      expect.arrayContaining([
+        `the payment service at ${service}`,
+        "the payment service at http://127.0.0.1:1",
+      ]),
+    );
+    const { findings, code } = await examine({ ...env, TILLKIT_SERVICE_URL: "http://127.0.0.1:1" });
+    expect(findings.filter(ofService)).toMatchObject([
+      { message: expect.stringContaining("the address of TILLKIT_SERVICE_URL and TILLKIT_TOKEN_URL,") },
+    ]);
+    expect(code).toBe(1);
+  });
+
+  it("asks neither the app nor the service with --before-start", async () => {
+    const env = { ...complete, TILLKIT_SERVICE_URL: unreachable, TILLKIT_PUBLIC_URL: unreachable };
+    const { codes, skipped } = await examine({ ...env, NODE_ENV: "development" }, "--before-start");
+    expect(codes).toEqual([]);
+    expect(skipped).toEqual(["the running app, and the payment service (--before-start)"]);
+    const both = await runCli(["doctor", "--before-start", "--url", unreachable]);
+    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("leave out --url") });
+  });
+});
+
+describe("tillkit doctor, on refused webhooks that were kept", () => {
+  /** Writes a webhook as the kit keeps it. */
+  const keep = (name: string, key: string) => {
+    const signature = hmacSignature({ secret: key }).sign(Buffer.from("{}"));
+    folder.write(`refused/${name}.http`, `POST / HTTP/1.1\r\nService-Signature: ${signature}\r\n\r\n{}`);
+  };
+  const env = { TILLKIT_WEBHOOK_SECRET: secret, TILLKIT_KEEP_REFUSED: "refused?inProduction=true" };
+
+  it("tells how many there are, which do not match the environment either, and the command that says why", async () => {
+    const none = await examine(env);
+    expect(none.findings).toMatchObject([{ code: "refused_webhooks_kept", severity: "warning" }]);
+    expect(none.findings[0]!.message).toContain("in refused; it has none");
+    mkdirSync(path.join(folder.path, "refused"));
+    // The first two are of a time before the secret was corrected.
+    keep("2026-a-signature_mismatch-1", secret);
+    keep("2026-b-signature_mismatch-2", secret);
+    keep("2026-c-signature_malformed-3", "another secret of the service");
+    folder.write("refused/x.txt", "");
+    const corrected = await examine(env);
+    expect(corrected.findings).toMatchObject([{ code: "refused_webhooks_kept" }]);
+    expect(corrected.findings[0]!.message).toContain(
+      "it has 3, the newest 2026-c-signature_malformed-3.http",
+    );
+
+    keep("2026-d-signature_mismatch-4", "another secret of the service");
+    const { findings, code } = await examine(env);
+    expect(findings.map((one) => one.code)).toEqual(["refused_webhooks_mismatch", "refused_webhooks_kept"]);
+    expect(code).toBe(0);
+    expect(findings[0]!.message).toMatch(
+      /^Kept webhooks whose signature .*: 1 of 4, the newest 2026-d-\S+\. .*: npx tillkit verify --last --kept refused --env-file \.env$/,
+    );
+  });
+
+  it("prints the command on one line", async () => {
+    const { stdout } = await runCli(["doctor"], { env, cwd: folder.path });
+    expect(stdout.match(/npx tillkit verify --last --kept refused --env-file \.env$/gm)).toHaveLength(3);
+  });
+});
+
+describe("tillkit doctor, on more of the environment", () => {
   it("finds a public shop that is not in production", async () => {
     // An IP address, so that no DNS server is asked.
     const env = { TILLKIT_WEBHOOK_SECRET: secret };

@@ -10,7 +10,7 @@ describe("what the doctor records in an app", () => {
       });
     const seen = await shop.examine("--unsigned-only");
     expect(seen).toMatchObject({ code: 0, findings: [] });
-    expect(seen.skipped).toEqual(["correctly signed webhooks (--unsigned-only)"]);
+    expect(seen.skipped[0]).toBe("correctly signed webhooks (--unsigned-only)");
     expect(await outcomes()).toEqual([]);
     await shop.examine();
     await shop.examine();

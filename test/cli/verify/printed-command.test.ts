@@ -38,10 +38,10 @@ async function refuse(keepRefused: string | undefined): Promise<string> {
   return lines.map(({ msg }) => String(msg)).join("\n");
 }
 
-/** Returns the commands that a text names, also where they go on in the next line. */
+/** Returns the commands that a text names. One that goes on in the next line could not be copied. */
 function commandsIn(text: string): string[] {
-  const command = /(?:npx )?tillkit verify --last(?:\s+--[a-z-]+\s+(?:"[^"]*"|[^\s`,)<]+))*/g;
-  return [...text.matchAll(command)].map(([found]) => found.replaceAll(/\s+/g, " "));
+  const command = /(?:npx )?tillkit verify --last(?: --[a-z-]+ (?:"[^"]*"|[^\s`,)<]+))*/g;
+  return [...text.matchAll(command)].map(([found]) => found);
 }
 
 /** Runs a command as a shell does, in an app's folder whose `.env` has the kit's secret. */
@@ -78,7 +78,15 @@ describe("the command that finds the cause of a refused webhook", () => {
   it.each<[string, () => string | Promise<string>]>([
     ["the log of an app that keeps nothing", () => refuse(undefined)],
     ["the log of an app that keeps what it refuses", () => refuse("./refused")],
-    ["help errors signature_mismatch", () => errorFixes.signature_mismatch],
+    ["the fix of signature_mismatch", () => errorFixes.signature_mismatch],
+    [
+      "help errors signature_mismatch",
+      async () => (await runCli(["help", "errors", "signature_mismatch"])).stdout,
+    ],
+    [
+      "the doctor",
+      async () => (await runCli(["doctor"], { env: { TILLKIT_WEBHOOK_SECRET: secret } })).stdout,
+    ],
     ["the line of the sandbox", line],
     ["the page of the sandbox", page],
     ["a document", () => documents.join("\n")],

@@ -47,6 +47,22 @@ describe("the log of signatures that do not match", () => {
     expect(written()).toEqual([]);
   });
 
+  it("counts no webhook of the doctor, so that its wrong signatures do not hide the first real one", async () => {
+    const { logger, written } = collected();
+    const app = appOf(testKit({ logger }));
+    const { headers, rawBody } = signed(completedBody());
+    const post = (agent: string) =>
+      request(app)
+        .post("/payments/webhook")
+        .set({ ...headers, "user-agent": agent })
+        .send(`${rawBody.toString()} `)
+        .expect(401);
+    await post("tillkit-doctor");
+    expect(written()).toEqual([]);
+    await post("the service");
+    expect(written()).toMatchObject([{ received: 1, mismatched: 1 }]);
+  });
+
   it("counts what came since the line before, and has at most one line in a minute", () => {
     const { logger, written } = collected();
     let now = 0;

@@ -1,0 +1,45 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { refusedDirectoryOf, refusedFiles, verifyLast } from "../../shared/refused-files.js";
+import { type SignatureScheme } from "../../webhook/signature/index.js";
+import { makeScheme } from "../sign/make-scheme.js";
+import { readCapturedRequest } from "../verify/read-input.js";
+import { kitProblems } from "./check-environment.js";
+import { type AsyncFindings, finding } from "./findings.js";
+import { type ProbedSubject } from "./subject.js";
+
+/** Checks the refused webhooks that the kit has kept: nothing else shows here which secret the service has. */
+export async function* checkKeptRefusals(subject: ProbedSubject): AsyncFindings {
+  const { environment, outside, app, settings } = subject;
+  const directory = refusedDirectoryOf(environment["TILLKIT_KEEP_REFUSED"]?.trim());
+  if (outside || directory === undefined) return;
+  const folder = path.resolve(app, directory);
+  const names = await refusedFiles(folder).catch(() => []);
+  const why = `Why the newest was refused: ${verifyLast(directory)}`;
+
+  let scheme: SignatureScheme | undefined;
+  // What the scheme refuses to start with is found by another check.
+  kitProblems(() => (scheme = makeScheme(settings)));
+  const mismatched: string[] = [];
+  for (const name of names.filter((one) => one.includes("-signature_mismatch-")))
+    if (scheme && !(await isVerified(path.join(folder, name), scheme))) mismatched.push(name);
+  if (mismatched.length > 0) {
+    const seen = "Kept webhooks whose signature does not match the secret of the environment:";
+    const count = `${mismatched.length} of ${names.length}, the newest ${mismatched[0]}`;
+    yield finding("refused_webhooks_mismatch", `${seen} ${count}. ${why}`);
+  }
+
+  const count =
+    names.length === 0 ? "it has none." : `it has ${names.length}, the newest ${names[0]}. ${why}`;
+  yield finding("refused_webhooks_kept", `Refused webhooks are kept in ${directory}; ${count}`);
+}
+
+async function isVerified(file: string, scheme: SignatureScheme): Promise<boolean> {
+  try {
+    const { headers, rawBody } = readCapturedRequest(await readFile(file));
+    return await scheme.verify({ rawBody, headers: Object.fromEntries(headers) });
+  } catch {
+    // It was removed meanwhile, or the scheme cannot read it.
+    return false;
+  }
+}
