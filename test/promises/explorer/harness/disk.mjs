@@ -43,9 +43,15 @@ export class SimulatedDisk {
 
   /** Returns whether a file contains the text now. */
   holds(text, folder) {
+    return this.count(text, folder) > 0;
+  }
+
+  /** Returns how often the files contain the text now. */
+  count(text, folder) {
+    let count = 0;
     for (const [name, file] of this.#entries)
-      if (name.startsWith(folder) && file.content.includes(text)) return true;
-    return false;
+      if (name.startsWith(folder)) count += file.content.toString("latin1").split(text).length - 1;
+    return count;
   }
 
   /** Forgets what was not synced: some or all of it. */

@@ -229,6 +229,18 @@ export const planted = [
     by: "",
   },
   {
+    name: "a drain does not check a spool in which nothing waits",
+    file: "webhook/spool/drain-spool.js",
+    text: "await (0, check_spool_js_1.checkSpool)(draining.directory, draining.tie);",
+    by: "",
+  },
+  {
+    name: "each copy of a webhook that is sent again and again is spooled",
+    file: "webhook/recording/webhook-keeper.js",
+    text: "const isKept = copies >= maxCopies;",
+    by: "const isKept = false;",
+  },
+  {
     name: "webhooks without their key are set aside",
     file: "webhook/spool/drain-spool.js",
     text: "if (lines.some(({ problem }) => problem === record_line_js_1.noKey))",

@@ -174,14 +174,18 @@ export class Traffic {
 
   /** Sends each process a webhook about a payment that nobody knows. Returns their bodies. */
   nudge() {
-    return this.#shop.running.filter(Boolean).map((target) => {
-      const id = `pay_nudge_${(this.#nudges += 1)}`;
-      const total = amounts[0];
-      const message = this.#service.message({ id, clientId: id, status: "submitted", total });
-      const rawBody = Buffer.from(JSON.stringify(message));
-      this.#send({ rawBody, signature: this.#shop.scheme.sign(rawBody), message, target });
-      return rawBody;
-    });
+    return this.#shop.running.filter(Boolean).map((target) => this.repeat(target, 1));
+  }
+
+  /** Sends a process one webhook about a payment that nobody knows so many times. Returns its body. */
+  repeat(target, times) {
+    const id = `pay_nudge_${(this.#nudges += 1)}`;
+    const total = amounts[0];
+    const message = this.#service.message({ id, clientId: id, status: "submitted", total });
+    const rawBody = Buffer.from(JSON.stringify(message));
+    const signature = this.#shop.scheme.sign(rawBody);
+    for (let time = 0; time < times; time++) this.#send({ rawBody, signature, message, target });
+    return rawBody;
   }
 
   #change(payment, status, times) {

@@ -2,13 +2,15 @@ import { Database } from "./database.mjs";
 
 const minute = 60_000;
 const spool = "/var/spool";
+/** The number of copies of one webhook in the spool at most. */
+const maxCopies = 50;
 
 /**
  * What goes wrong for a while after the faults of a run, with what the shop must be told within a minute: by the health of each process,
  * and where there is one by a notice. At most one of them happens in a run.
  */
 export const troubles = {
-  /** Webhooks wait in the spool, and it cannot be read. */
+  /** Webhooks wait in the spool, and it cannot be read; or none waits, and a process starts with it. */
   async "unusable spool"(parts) {
     const { world, shop, traffic } = parts;
     if (!shop.setup.hasSpool) return;
@@ -17,16 +19,39 @@ export const troubles = {
     await pass(parts, 8000);
     // The kit makes another key while no line was signed with the first.
     await world.run(() => traffic.pending.size === 0 && shop.spoolFiles().length > 0, 2000);
+    const isAtStart = world.random.chance(0.3);
+    if (isAtStart) {
+      world.isStoreBlocked = false;
+      await pass(parts, 20_000);
+    }
     const { name, isTold = () => true, repair } = world.random.pick(waysToBreak)(world.disk);
     world.note(`the spool cannot be used: ${name}`);
     world.isStoreBlocked = false;
     for (const { notices } of shop.running) notices.delete("spool.unavailable");
+    if (isAtStart) shop.strike({ what: "crash", process: 0, hasPower: true, restartMs: 1 });
     const before = countSetAside(world);
     await pass(parts, minute);
     if (!shop.setup.hasRefused && countSetAside(world) > before)
       world.violate("spool", `webhooks were set aside: ${name}`);
     await expectTold(parts, isTold(shop) ? { code: "spool_unavailable", notice: "spool.unavailable" } : {});
     repair();
+  },
+
+  /** Somebody repeats a captured webhook while the database is away. It does not fill the spool. */
+  async "repeated webhook"(parts) {
+    const { world, shop, traffic } = parts;
+    if (!shop.setup.hasSpool) return;
+    world.isStoreBlocked = true;
+    world.ioShare = 1;
+    const rawBody = traffic.repeat(shop.running[0], 2 * maxCopies);
+    await pass(parts, 8000);
+    const count = world.disk.count(JSON.stringify(rawBody.toString("base64")), spool);
+    if (!areTaken(traffic, [rawBody]) || count > maxCopies)
+      world.violate(
+        "spool",
+        `of a webhook that was sent ${2 * maxCopies} times, ${count} copies were spooled`,
+      );
+    world.isStoreBlocked = false;
   },
 
   /** Another shop has the same directory. Nothing of this shop may reach its database. */
@@ -220,6 +245,8 @@ const has = (health, code) => health?.reasons.some((reason) => reason.code === c
 /** What somebody, or a volume of a container, does to the directory of the spool. */
 const waysToBreak = [
   (disk) => change(disk, "all users may write", spool, { mode: 0o777 }),
+  (disk) => change(disk, "others than its group may write", spool, { mode: 0o707 }),
+  (disk) => change(disk, "all users may write to the key", `${spool}/key`, { mode: 0o606 }),
   (disk) => change(disk, "it belongs to another user", spool, { uid: 12_345 }),
   (disk) => change(disk, "the key belongs to another user", `${spool}/key`, { uid: 12_345 }),
   (disk) => replace(disk, "the key is empty", `${spool}/key`, Buffer.alloc(0)),
