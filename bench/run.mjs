@@ -3,7 +3,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { suites } from "./contenders/index.mjs";
-import { buildCommit, checkedBuild, kitFolder } from "./harness/build.mjs";
+import { buildCommit, checkedBuild } from "./harness/build.mjs";
+import { kitFolder } from "./harness/kit-folder.mjs";
 import { installPeers } from "./harness/install-peers.mjs";
 import { checkTargets } from "./harness/check-targets.mjs";
 import { runSuite } from "./harness/measure.mjs";

@@ -20,6 +20,7 @@ const names = [
   "creation",
   "bytes",
   "upkeep",
+  "memory",
   "limits",
 ];
 const results = path.join(import.meta.dirname, "results");
@@ -31,7 +32,7 @@ const usage = `node bench/scale.mjs [part]… [--store <name>]… [--sizes <n,n>
   --store    memory, sqlite, postgres or mysql; default: all of them
   --sizes    numbers of stored payments in part stored (1000,100000,1000000)
   --backlog  stored payments when the backlog is dispatched (1100000)
-  --rounds   rounds in parts stored and limits (9)
+  --rounds   rounds in parts stored and limits, processes in part memory, at most 5 (9)
   --seconds  length of a round in part limits (0.5)
   --webhooks webhooks or payments in parts creation, bytes and upkeep (8000)
   --minutes  time after which a part stops and reports what it has (10)

@@ -2,7 +2,8 @@
 // with the kit, which waits for the end of the event loop's iteration. The two builds differ in one line.
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { freshFolder, kitFolder } from "../harness/build.mjs";
+import { freshFolder } from "../harness/build.mjs";
+import { kitFolder } from "../harness/kit-folder.mjs";
 import { signHex } from "../harness/sign.mjs";
 
 /** The line of group-commit.ts that waits for the end of the event loop's iteration. */

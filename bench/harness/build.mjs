@@ -26,11 +26,6 @@ export async function checkedBuild() {
   return { build: hashOf(built).slice(0, 16), ...commit() };
 }
 
-/** Returns the folder of the built kit: `dist/cjs`, or the one that TILLKIT_BENCH_KIT names. */
-export function kitFolder() {
-  return path.resolve(process.env.TILLKIT_BENCH_KIT ?? built);
-}
-
 /** Builds another commit in a clone outside of the project, which shares its packages. Returns the folder of the code. */
 export function buildCommit(name) {
   const run = (cwd, command, ...args) => {

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { kitFolder } from "./build.mjs";
+import { kitFolder } from "./kit-folder.mjs";
 
 const load = (file) => import(pathToFileURL(path.join(kitFolder(), file)).href);
 

@@ -74,6 +74,15 @@ describe("the scale measurement, with few payments", () => {
     expect(parts.upkeep!.rows[0]![0]).toBe("sqlite: prune");
   });
 
+  it("weighs a shop after its first orders, beside code by hand", async () => {
+    const { parts, stderr } = await scale("memory", "--rounds", "1");
+
+    expect(stderr).toBe("");
+    const after = parts.memory!.rows.map(([, ...columns]) => columns.map(Number));
+    expect(after.length).toBe(2);
+    expect(after.flat().every((each) => each > 20)).toBe(true);
+  });
+
   it("measures the targets beside the least that they could be met with", async () => {
     const { parts, stderr } = await scale("limits", "--rounds", "1", "--seconds", "0.05");
 
