@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { createRequire } from "node:module";
 import path from "node:path";
 import { bundle, entries } from "./bundle.mjs";
+import { inside } from "./inside.mjs";
 import { tsc } from "./tsc.mjs";
 
 process.chdir(path.resolve(import.meta.dirname, ".."));
@@ -14,6 +15,7 @@ chmodSync("dist/cjs/cli/main.js", 0o755);
 if (tsc("-p", "tsconfig.cjs.json", "--emitDeclarationOnly") !== 0)
   throw new TypeError("The types do not compile.");
 removeInternalTypes(path.resolve("dist/cjs"));
+refuseTypesOf(inside, "dist/cjs");
 for (const entry of entries) exportFromModule(entry);
 
 /** Removes the types that no entry point leads to: nobody can import them, and they are most of the files. */
@@ -28,6 +30,13 @@ function removeInternalTypes(folder) {
   for (const entry of entries) follow(path.join(folder, `${entry}.d.ts`));
   for (const name of readdirSync(folder, { recursive: true }))
     if (name.endsWith(".d.ts") && !reached.has(path.join(folder, name))) rmSync(path.join(folder, name));
+}
+
+/** Throws if a type names a package that is not installed with this one. */
+function refuseTypesOf(name, folder) {
+  for (const file of readdirSync(folder, { recursive: true, encoding: "utf8" }))
+    if (file.endsWith(".d.ts") && readFileSync(path.join(folder, file), "utf8").includes(`from "${name}"`))
+      throw new TypeError(`${file} has types of ${name}, which is part of the build and is not installed.`);
 }
 
 /**

@@ -1,10 +1,16 @@
 // Writes the code of the package: CommonJS in few files.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { minifySync } from "@swc/core";
 import { rollup } from "rollup";
+import { inside } from "./inside.mjs";
 import { codeOnly, tsc } from "./tsc.mjs";
 
 const root = path.resolve(import.meta.dirname, "..");
+const packages = path.join(root, "node_modules");
+
+/** Options of swc that keep each name, so that a stack trace can be read. */
+const readable = { compress: false, mangle: false, format: { comments: false } };
 
 /** The entry points that package.json exports. */
 export const entries = ["index", "store/sql/index", "statement/index", "sandbox/index", "testing/index"];
@@ -23,11 +29,11 @@ export async function bundle(folder, from = root) {
       input: Object.fromEntries(
         [...entries, "cli/main"].map((name) => [name, path.join(compiled, `${name}.js`)]),
       ),
-      external: (id) => !/^[./]/.test(id),
+      external: (id) => !/^[./]/.test(id) && id !== inside,
       treeshake: { moduleSideEffects: false },
-      plugins: [{ name: "imports", renderDynamicImport, renderChunk: requireInsideTry }],
-      onwarn: ({ message }) => {
-        throw new TypeError(message);
+      plugins: [{ name: "imports", resolveId, renderDynamicImport, renderChunk }],
+      onwarn: ({ id, ids = [id], message }) => {
+        if (!ids.every(isInside)) throw new TypeError(message);
       },
     });
     await build.write({
@@ -40,16 +46,31 @@ export async function bundle(folder, from = root) {
       dynamicImportInCjs: false,
       generatedCode: "es2015",
       chunkFileNames: "chunks/[name].js",
+      manualChunks: (id) => (isInside(id) ? inside : undefined),
     });
+    copyFileSync(path.join(packages, inside, "LICENSE"), path.join(folder, `chunks/${inside}.LICENSE`));
   } finally {
     rmSync(compiled, { recursive: true, force: true });
   }
   writeFileSync(path.join(folder, "package.json"), '{"type":"commonjs"}\n');
 }
 
+function isInside(file) {
+  return file?.startsWith(path.join(packages, inside, path.sep)) === true;
+}
+
+function resolveId(id) {
+  return id === inside ? path.join(packages, inside, "index.js") : null;
+}
+
 /** Keeps the import of a file that the user names. It may be an ES module. */
 function renderDynamicImport({ targetModuleId, customResolution }) {
   return targetModuleId === null && customResolution === null ? { left: "import(", right: ")" } : undefined;
+}
+
+function renderChunk(code, { name }) {
+  // Without its comments and spaces: they are nearly half of zod, and an import reads them.
+  return { code: name === inside ? minifySync(code, readable).code : requireInsideTry(code), map: null };
 }
 
 /**
@@ -58,5 +79,5 @@ function renderDynamicImport({ targetModuleId, customResolution }) {
  */
 function requireInsideTry(code) {
   const moved = /Promise\.resolve\(\)\.then\(\(\) => (\/\*#__PURE__\*\/\w+\(require\('[^.'][^']*'\)\))\)/g;
-  return { code: code.replace(moved, "$1"), map: null };
+  return code.replace(moved, "$1");
 }

@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { inside } from "./inside.mjs";
 
 // The modes of the files are a part of the tarball.
 process.umask(0o022);
@@ -53,14 +54,12 @@ try {
   mkdirSync(out, { recursive: true });
   const files = [path.basename(first), `${packageName}-${version}.sbom.json`];
   copyFileSync(first, path.join(out, files[0]));
-  writeFileSync(
-    path.join(out, files[1]),
-    run(
-      "npm",
-      ["sbom", "--package-lock-only", "--sbom-format", "cyclonedx", "--omit", "dev", "--omit", "peer"],
-      { cwd: path.dirname(first) },
-    ),
+  const listed = run(
+    "npm",
+    ["sbom", "--package-lock-only", "--sbom-format", "cyclonedx", "--omit", "dev", "--omit", "peer"],
+    { cwd: path.dirname(first) },
   );
+  writeFileSync(path.join(out, files[1]), withInside(JSON.parse(listed)));
   const sums = files.map((file) => `${hashOf(path.join(out, file))}  ${file}\n`);
   writeFileSync(path.join(out, "SHA256SUMS"), sums.join(""));
   console.log(
@@ -98,6 +97,28 @@ function build(name, environment) {
     target,
     readdirSync(target).find((file) => file.endsWith(".tgz")),
   );
+}
+
+/** Returns the SBOM with the package that is part of the build. npm lists it as a tool of development. */
+function withInside(sbom) {
+  const { packages } = JSON.parse(readFileSync(path.join(root, "package-lock.json"), "utf8"));
+  const { version: built, license, integrity } = packages[`node_modules/${inside}`];
+  const component = {
+    "bom-ref": `${inside}@${built}`,
+    type: "library",
+    name: inside,
+    version: built,
+    scope: "required",
+    purl: `pkg:npm/${inside}@${built}`,
+    hashes: [
+      { alg: "SHA-512", content: Buffer.from(integrity.replace(/^sha512-/, ""), "base64").toString("hex") },
+    ],
+    licenses: [{ license: { id: license } }],
+  };
+  sbom.components.push(component);
+  const own = sbom.dependencies.find(({ ref }) => ref === sbom.metadata.component["bom-ref"]);
+  own.dependsOn.push(component["bom-ref"]);
+  return `${JSON.stringify(sbom, undefined, 2)}\n`;
 }
 
 function hashOf(file) {

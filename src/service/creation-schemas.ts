@@ -61,4 +61,3 @@ export const creationResponseSchema = z.object({
 });
 
 export type CreationRequest = z.infer<typeof creationRequestSchema>;
-export type CreationResponse = z.infer<typeof creationResponseSchema>;

@@ -1,12 +1,6 @@
 export { type AccessToken, type AccessTokenRequest, type AccessTokenSource } from "./access-token.js";
 export { clientCredentials, type ClientCredentialsOptions } from "./client-credentials.js";
 export { type ServicePayment } from "./creation-answer.js";
-export {
-  type CreationRequest,
-  creationRequestSchema,
-  type CreationResponse,
-  creationResponseSchema,
-} from "./creation-schemas.js";
 export { createPaymentReader, type PaymentReader, type ShownPayment } from "./payment-reader.js";
 export { createPaymentService, type CreatePaymentRequest, type PaymentService } from "./payment-service.js";
 export {

@@ -72,6 +72,7 @@ function packInto(folder: string): Packed {
     "src",
     "scripts/build.mjs",
     "scripts/bundle.mjs",
+    "scripts/inside.mjs",
     "scripts/tsc.mjs",
     "examples/express-shop/package.json",
     ...documents,

@@ -36,7 +36,18 @@ describe("the tarball", () => {
     const tests = packed.files.filter((path) => /test\.|\.test|__|tsbuildinfo/.test(path));
     expect(tests.filter((path) => !isOfInit(path))).toEqual([]);
     const endings = packed.files.filter((path) => path.startsWith("dist/"));
-    expect(endings.filter((path) => !/\.(c?js|d\.ts)$|^dist\/cjs\/package\.json$/.test(path))).toEqual([]);
+    const known = /\.(c?js|d\.ts)$|^dist\/cjs\/(package\.json|chunks\/zod\.LICENSE)$/;
+    expect(endings.filter((path) => !known.test(path))).toEqual([]);
+  });
+
+  it("has zod inside, with its license, and needs no other", () => {
+    expect(packed.files).toContain("dist/cjs/chunks/zod.LICENSE");
+    expect(existsSync(join(project, "node_modules/zod"))).toBe(false);
+    const read = (path: string): string => readFileSync(inPackage(path), "utf8");
+    const named = packed.files.filter((path) =>
+      /(from |require\()["']zod/.test(path.endsWith("s") ? read(path) : ""),
+    );
+    expect(named).toEqual([]);
   });
 
   it("has every file that package.json points to", () => {
@@ -71,13 +82,13 @@ describe("the tarball", () => {
     expect(readFileSync(inPackage("dist/cjs/kit/create-payments.d.ts"), "utf8")).toContain("Creates the kit");
   });
 
-  it("takes at most 20 MB installed with Express, and brings no database driver", () => {
+  it("takes at most 12 MB installed with Express, and brings no database driver", () => {
     const modules = join(project, "node_modules");
     const files = readdirSync(modules, { recursive: true, withFileTypes: true }).filter((file) =>
       file.isFile(),
     );
     const bytes = files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
-    expect(bytes).toBeLessThanOrEqual(20_000_000);
+    expect(bytes).toBeLessThanOrEqual(12_000_000);
     for (const driver of ["pg", "mysql2", "@photostructure"])
       expect(existsSync(join(modules, driver))).toBe(false);
   });

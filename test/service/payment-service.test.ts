@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
-import { createPaymentService, creationRequestSchema } from "../../src/service/index.js";
+import { creationRequestSchema } from "../../src/service/creation-schemas.js";
+import { createPaymentService } from "../../src/service/index.js";
 import { envelope, errorOf, request } from "./creation.js";
 import {
   answerJson,

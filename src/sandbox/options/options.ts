@@ -1,5 +1,5 @@
 import { type Scenario } from "../scenario/scenario.js";
-import { type SandboxSettings } from "../state/settings.js";
+import { type SandboxSettings } from "../state/sandbox-settings.js";
 import { type SandboxSignature, type SandboxSigning } from "../state/signing.js";
 import { type SandboxClient } from "../state/tokens.js";
 

@@ -5,10 +5,12 @@ import { suggestion, type NamesOf, unknownOptions } from "../../shared/unknown-n
 import { type SandboxOptions, type SandboxProvider } from "./options.js";
 import { type SandboxSigning } from "../state/signing.js";
 import { catalogue, normal } from "../scenario/catalogue.js";
-import { randomName, scenarioSchema } from "../scenario/scenario.js";
+import { randomName } from "../scenario/scenario.js";
+import { scenarioSchema } from "../scenario/scenario-schema.js";
 import { webhookAddressProblem } from "../state/addresses.js";
 import { createSandboxSecret } from "../state/random.js";
-import { type SandboxSettings, settingsSchema } from "../state/settings.js";
+import { type SandboxSettings } from "../state/sandbox-settings.js";
+import { settingsSchema } from "../state/settings-schema.js";
 import { createScheme } from "../state/signing.js";
 
 /** Invented providers. Their codes look like those of real services. */

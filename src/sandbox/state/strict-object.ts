@@ -13,3 +13,6 @@ export function strictObject<Shape extends z.ZodRawShape>(shape: Shape) {
         : undefined,
   });
 }
+
+/** The schema of each field of an object, so that the schema and its type have the same fields. */
+export type SchemasOf<Value> = { [Name in keyof Value]-?: z.ZodType<Value[Name]> };
