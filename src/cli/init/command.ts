@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { TillkitError } from "../../errors/index.js";
@@ -16,8 +17,9 @@ export const initCommand: CommandDefinition = {
   description: [
     "Adds payments to an Express app, or makes a shop in an empty folder: the route, a handler in a file of its own, a test of it, " +
       "and .env.example. It shows each change before it makes it, and asks.",
-    "It never overwrites a file. Of your own files it changes only the one with express(), by two lines, and only if that file is " +
-      "plain; otherwise it says which lines to add, and where. At the end it runs the doctor.",
+    "It never overwrites a file. Of your own files it changes only two: it adds the scripts that package.json lacks, and two lines to " +
+      "the file with express(), if that file is plain; otherwise it says which lines to add, and where. At the end it runs " +
+      "tillkit doctor --before-start where Express is installed, and says what is left to do.",
   ],
   operand: { name: "folder", summary: "The folder of the app. Default: this folder.", optional: true },
   options: {
@@ -58,19 +60,20 @@ export const initCommand: CommandDefinition = {
     }
     ask?.close();
     for (const file of plan.kept) output.print(`\n${file} is there already, and stays as it is.`);
-    printAdvice(plan, output);
     const changes = plan.changes.map(({ file }) => file);
     output.printJson({ language: plan.language, changes, written, kept: plan.kept, advice: plan.advice });
-    if (isDryRun) return 0;
-    await runDoctor(folder, context);
-    return written.length < changes.length ? 1 : 0;
+    if (!isDryRun && isInstalled("express", folder)) await runDoctor(folder, context);
+    printAdvice(plan, output);
+    return isDryRun || written.length === changes.length ? 0 : 1;
   },
 };
 
-/** Prints a new file as a whole, and the lines that are added to another one. */
-function show({ file, content, added }: FileChange, output: Output): void {
+/** Prints a new file as a whole, and the lines of another one that change. */
+function show({ file, content, before = "", added }: FileChange, output: Output): void {
   output.print(`\n${output.paint("bold", added ? `${file}, changed by these lines` : `${file}, new`)}`);
   const lines = content.replace(/\n$/, "").split(/\r?\n/);
+  for (const line of before.split(/\r?\n/))
+    if (!lines.includes(line) && line !== "") output.print(output.paint("red", `- ${line}`));
   for (const [index, line] of lines.entries()) {
     const isAdded = added?.includes(line) ?? true;
     const isNear =
@@ -114,15 +117,22 @@ function printAdvice({ advice }: InitPlan, output: Output): void {
   for (const [index, one] of advice.entries()) output.print(`  ${index + 1}. ${one}`);
 }
 
-/** Runs the doctor on the folder, with the variables that the app will have. */
+function isInstalled(name: string, folder: string): boolean {
+  try {
+    return createRequire(path.join(folder, "package.json")).resolve(name) !== "";
+  } catch {
+    return false;
+  }
+}
+
+/** Runs the doctor on the folder, with the variables that the app will have. Nothing is started yet. */
 async function runDoctor(folder: string, context: Context): Promise<void> {
   const { output } = context;
   const file = [".env", ".env.example"].find((name) => existsSync(path.join(folder, name)));
-  output.print(
-    `\n${output.paint("bold", `tillkit doctor${file === undefined ? "" : ` --env-file ${file}`}`)}`,
-  );
+  const argv = ["--before-start", ...(file === undefined ? [] : ["--env-file", file])];
+  output.print(`\n${output.paint("bold", `tillkit doctor ${argv.join(" ")}`)}`);
   const doctor = { name: "doctor", summary: "", ...withCommonOptions(doctorCommand) };
-  const args = readArguments(doctor, file === undefined ? [] : ["--env-file", file]);
+  const args = readArguments(doctor, argv);
   const env = await readEnvironment(args, { ...context, cwd: folder });
   await doctorCommand.run(args, { ...context, cwd: folder, env });
 }

@@ -3,7 +3,7 @@ export interface FileChange {
   /** Relative to the folder of the application. */
   file: string;
   content: string;
-  /** The content now, where the file is changed; then only lines are added. */
+  /** The content now, where the file is changed. */
   before?: string;
   added?: readonly string[];
 }

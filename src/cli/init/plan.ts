@@ -15,7 +15,7 @@ export interface InitPlan {
 }
 
 type Manifest = Partial<Record<"name" | "main", string>> &
-  Partial<Record<"dependencies" | "devDependencies", Record<string, string>>>;
+  Partial<Record<"scripts" | "dependencies" | "devDependencies", Record<string, string>>>;
 
 const startSandbox =
   "tillkit sandbox --webhook http://localhost:3000/payments/webhook " +
@@ -25,7 +25,8 @@ const startSandbox =
 export function planInit(folder: string, language: InitPlan["language"] | undefined): InitPlan {
   const read = (file: string) => readFileSync(path.join(folder, file), "utf8");
   const has = (file: string) => existsSync(path.join(folder, file));
-  const manifest = has("package.json") ? manifestIn(read("package.json")) : undefined;
+  const givenManifest = has("package.json") ? read("package.json") : undefined;
+  const manifest = givenManifest === undefined ? undefined : manifestIn(givenManifest);
   const entry = entries(manifest).find((file) => has(file) && /\bexpress\(\)/.test(read(file)));
   const isTyped = language ? language === "TypeScript" : has("tsconfig.json") || /\.m?ts$/.test(entry ?? "");
   const source = entry === undefined ? (isTyped ? "src" : ".") : path.dirname(entry);
@@ -40,7 +41,10 @@ export function planInit(folder: string, language: InitPlan["language"] | undefi
     else if (read(file) !== content) plan.kept.push(file);
   };
 
-  if (!manifest) add("package.json", manifestOf(path.basename(path.resolve(folder)), isTyped));
+  const scripts = scriptsFor(entry, isTyped);
+  if (givenManifest === undefined)
+    add("package.json", manifestOf(path.basename(path.resolve(folder)), scripts, isTyped));
+  else addScripts(plan, givenManifest, scripts);
   if (isTyped && entry === undefined) add("tsconfig.json", template("tsconfig.json"));
   for (const name of ["payments/fulfil-order", "payments/fulfil-order.test", "payments/router"])
     add(path.join(source, isTyped ? `${name}.ts` : `${name}.mjs`), sourceOf(`${name}.ts`, isTyped));
@@ -49,23 +53,85 @@ export function planInit(folder: string, language: InitPlan["language"] | undefi
   else add(server, sourceOf("server.ts", isTyped));
   add(".env.example", template("env.example"));
 
-  if (manifest) plan.advice.push(...missing(manifest, isTyped));
-  else plan.advice.push("Install what package.json names: npm install");
-  plan.advice.push("Copy .env.example to .env.");
-  if (manifest) {
-    const test = isTyped
-      ? "npx tsc && node --test dist/payments/fulfil-order.test.js (or where your build writes it)"
-      : `node --test ${path.join(source, "payments/fulfil-order.test.mjs")}`;
-    plan.advice.push("Let the handler in fulfil-order write to your own table of orders, and the test too.");
-    plan.advice.push(`Run the test: ${test}`, `Start the sandbox: npx ${startSandbox}`);
-    plan.advice.push("Start the app with the variables: node --env-file=.env …");
-  } else
-    plan.advice.push(
-      "Run the test: npm test",
-      "Start the sandbox: npm run sandbox",
-      "Start the shop: npm start",
-    );
+  plan.advice.push(...nextSteps({ manifest, entry, isTyped, scripts }));
   return plan;
+}
+
+interface Prepared {
+  manifest: Manifest | undefined;
+  /** The file with the Express app; absent where the shop is new. */
+  entry: string | undefined;
+  isTyped: boolean;
+  scripts: Record<string, string>;
+}
+
+/** Returns what is left to do, up to a running shop that the doctor examines. */
+function nextSteps({ manifest, entry, isTyped, scripts }: Prepared): string[] {
+  const commandOf = (name: string, otherwise: string): string => {
+    const own = scripts[name];
+    const isOurs = own !== undefined && (isFree(manifest, name) || manifest?.scripts?.[name] === own);
+    return !isOurs ? otherwise : name === "sandbox" ? "npm run sandbox" : `npm ${name}`;
+  };
+  const test = isTyped
+    ? "npx tsc && node --test dist/payments/fulfil-order.test.js (or where your build writes it)"
+    : `node --test ${testFileOf(entry)}`;
+  return [
+    ...(manifest ? missing(manifest, isTyped) : ["Install what package.json names: npm install"]),
+    ...(entry === undefined
+      ? ["Copy .env.example to .env."]
+      : [
+          "Copy .env.example to .env. If your app does not listen on 3000, change that port there, and in the command of the sandbox.",
+          "Let the handler in fulfil-order write to your own table of orders, and the test too.",
+        ]),
+    `Run the test: ${commandOf("test", test)}`,
+    `Start the sandbox, and leave it running: ${commandOf("sandbox", `npx ${startSandbox}`)}`,
+    `Start the app in a second terminal: ${commandOf("start", "with the variables, as by node --env-file=.env …")}`,
+    "Examine what runs, in a third one: npx tillkit doctor --env-file .env",
+  ];
+}
+
+/** Returns the test in JavaScript, beside the Express app. */
+function testFileOf(entry = "."): string {
+  return path.posix.join(path.posix.dirname(entry), "payments/fulfil-order.test.mjs");
+}
+
+/** Returns the scripts of package.json: for an app that is there in TypeScript only the sandbox, because its build is unknown. */
+function scriptsFor(entry: string | undefined, isTyped: boolean): Record<string, string> {
+  const sandbox = startSandbox;
+  const [run, test] = ["node --env-file=.env", "node --test"];
+  if (entry !== undefined && isTyped) return { sandbox };
+  const start = `${run} ${entry ?? "server.mjs"}`;
+  if (!isTyped) return { start, test: `${test} ${testFileOf(entry)}`, sandbox };
+  return {
+    build: "tsc",
+    start: `tsc && ${run} dist/server.js`,
+    test: `tsc && ${test} dist/payments/fulfil-order.test.js`,
+    sandbox,
+  };
+}
+
+/** Returns whether package.json has no such script, or only the test that `npm init` writes, which always fails. */
+function isFree(manifest: Manifest | undefined, name: string): boolean {
+  const script = manifest?.scripts?.[name];
+  return script === undefined || (name === "test" && script.includes("no test specified"));
+}
+
+/** Adds the scripts that package.json does not have, and keeps its indentation, as npm does. */
+function addScripts(plan: InitPlan, before: string, scripts: Record<string, string>): void {
+  const manifest = manifestIn(before);
+  const free = Object.entries(scripts).filter(([name]) => isFree(manifest, name));
+  if (free.length === 0) return;
+  const changed = { ...manifest, scripts: { ...manifest.scripts, ...Object.fromEntries(free) } };
+  const [, indent = ""] = /^([ \t]+)"/m.exec(before) ?? [];
+  const eol = before.includes("\r\n") ? "\r\n" : "\n";
+  const lines = JSON.stringify(changed, undefined, indent).split("\n");
+  const known = before.split(/\r?\n/);
+  plan.changes.push({
+    file: "package.json",
+    content: lines.join(eol) + (before.endsWith("\n") ? eol : ""),
+    before,
+    added: lines.filter((line) => !known.includes(line)),
+  });
 }
 
 function manifestIn(text: string): Manifest {
@@ -114,25 +180,14 @@ function sourceOf(name: string, isTyped: boolean): string {
     .replaceAll(/(from "\.\/.*)\.js"/g, '$1.mjs"');
 }
 
-function manifestOf(folder: string, isTyped: boolean): string {
+function manifestOf(folder: string, scripts: Record<string, string>, isTyped: boolean): string {
   const { version } = readOwnPackage();
-  const tests = "node --test";
+  const name = folder.toLowerCase().replaceAll(/[^a-z\d-]+/g, "-");
   const manifest = {
-    name:
-      folder
-        .toLowerCase()
-        .replaceAll(/[^a-z\d-]+/g, "-")
-        .replace(/^-+/, "") || "shop",
+    name: name.replace(/^-+/, "") || "shop",
     private: true,
     type: "module",
-    scripts: {
-      ...(isTyped && { build: "tsc" }),
-      start: isTyped ? "tsc && node --env-file=.env dist/server.js" : "node --env-file=.env server.mjs",
-      test: isTyped
-        ? `tsc && ${tests} dist/payments/fulfil-order.test.js`
-        : `${tests} payments/fulfil-order.test.mjs`,
-      sandbox: startSandbox,
-    },
+    scripts,
     dependencies: { "@photostructure/sqlite": "^1.2.1", express: "^5.0.0", tillkit: `^${version}` },
     ...(isTyped && {
       devDependencies: { "@types/express": "^5.0.0", "@types/node": "^20.19.0", typescript: "^5.9.0" },

@@ -54,8 +54,9 @@ describe("tillkit init, in an empty folder", () => {
     expect(ran.stdout).toMatch(
       /1\. Install what package\.json names: npm install\n {2}2\. Copy \.env\.example to \.env/,
     );
-    expect(ran.stdout).toContain("tillkit doctor --env-file .env.example");
-    expect(ran.stdout).toContain("Examined");
+    expect(ran.stdout).toMatch(/Examine what runs, .*: npx tillkit doctor --env-file \.env\n$/);
+    // Nothing is installed yet.
+    expect(ran.stdout).not.toContain("Examined");
   });
 
   it("shows each file before it asks, and writes only what is agreed to", async () => {
@@ -96,6 +97,83 @@ describe("tillkit init, in an empty folder", () => {
   });
 });
 
+/** What `npm init --yes` and `npm install express` make. */
+const initialised = {
+  name: "shop",
+  main: "index.js",
+  scripts: { test: 'echo "Error: no test specified" && exit 1' },
+  dependencies: { express: "^5.0.0", tillkit: "^0.1.0" },
+};
+
+describe("tillkit init, where package.json is there already", () => {
+  const scriptsIn = (folder: string) => JSON.parse(contentOf(folder, "package.json")).scripts;
+  const text = `${JSON.stringify(initialised, undefined, 4)}\n`;
+
+  it.each<[string, string[], string, string]>([
+    ["JavaScript", [], "node --env-file=.env server.mjs", "node --test payments/fulfil-order.test.mjs"],
+    [
+      "TypeScript",
+      ["--typescript"],
+      "tsc && node --env-file=.env dist/server.js",
+      "tsc && node --test dist/payments/fulfil-order.test.js",
+    ],
+  ])(
+    "adds the scripts of a new shop in %s, in place of npm's test that fails",
+    async (_, argv, start, tested) => {
+      const folder = folderWith({ "package.json": text });
+      const ran = await init(folder, ["--yes", ...argv]);
+      expect(scriptsIn(folder)).toMatchObject({
+        start,
+        test: tested,
+        sandbox: expect.stringContaining("tillkit sandbox --webhook"),
+      });
+      expect(contentOf(folder, "package.json")).toMatch(/^\{\n {4}"name": "shop",\n[^]*\}\n$/);
+      expect(ran.stdout).toMatch(
+        /package\.json, changed by these lines\n- .*no test specified.*\n[^]*\+ .*"start": /,
+      );
+      for (const command of ["npm test", "npm run sandbox", "npm start"])
+        expect(ran.stdout).toContain(`: ${command}\n`);
+      expect(documentOf(await init(folder, ["--dry-run", "--json"]))).toMatchObject({ changes: [] });
+    },
+  );
+
+  it("overwrites no script, and prints the command where a script is another one", async () => {
+    const scripts = { start: "nodemon", test: "jest", sandbox: "mine" };
+    const given = JSON.stringify({ ...initialised, scripts });
+    const folder = folderWith({ "package.json": given, "app.mjs": esm });
+    const ran = await init(folder);
+    expect(contentOf(folder, "package.json")).toBe(given);
+    expect(ran.stdout).toContain(": node --test payments/fulfil-order.test.mjs\n");
+    expect(ran.stdout).toContain(": npx tillkit sandbox --webhook");
+  });
+
+  it("starts the file that has the app, and leaves a build in TypeScript that it does not know", async () => {
+    const plain = folderWith({ "package.json": text, "src/app.mjs": esm });
+    await init(plain);
+    expect(scriptsIn(plain)).toMatchObject({
+      start: "node --env-file=.env src/app.mjs",
+      test: "node --test src/payments/fulfil-order.test.mjs",
+    });
+    const typed = folderWith({ "package.json": text, "src/app.ts": esm });
+    await init(typed);
+    expect(scriptsIn(typed)).toEqual({ ...initialised.scripts, sandbox: expect.any(String) });
+  });
+
+  it("examines only what is there before the start, and ends with what is left to do", async () => {
+    const folder = folderWith({
+      "package.json": text,
+      "node_modules/express/package.json": '{"version":"5.3.0","main":"i.js"}',
+      "node_modules/express/i.js": "",
+    });
+    const { stdout, code } = await init(folder);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/tillkit doctor --before-start --env-file \.env\.example\nExamined\n/);
+    expect(stdout).toMatch(
+      /Nothing found in what was examined\.\n\nWhat is left to do\n[^]*npx tillkit doctor --env-file \.env\n$/,
+    );
+  });
+});
+
 describe("tillkit init, in an Express app", () => {
   it("mounts the router in front of the parser, by two lines", async () => {
     const folder = folderWith({ "package.json": manifest, "src/app.ts": esm });
@@ -116,7 +194,10 @@ describe("tillkit init, in an Express app", () => {
       /src\/app\.ts, changed by these lines\n[^]* {2}const app = express\(\);\n\+ app\.use\("\/payments"/,
     );
     expect(ran.stdout).toContain("npm install tillkit typescript @types/express @types/node");
-    expect(contentOf(folder, "package.json")).toBe(manifest);
+    expect(JSON.parse(contentOf(folder, "package.json"))).toEqual({
+      ...JSON.parse(manifest),
+      scripts: { sandbox: expect.any(String) },
+    });
   });
 
   it("keeps the style of the file: require, another name, line breaks of Windows", async () => {
