@@ -30,10 +30,11 @@ export async function checkSignature(input: SignatureInput) {
     return cause === null ? [] : cause && [cause];
   };
   const causes = given === undefined ? explainByOtherHeader(input, explain) : explain(given);
-  if (causes === undefined || (causes.length === 0 && refusals.length === 0)) {
-    const message = "None of the usual mistakes explains it.";
-    return { verified, findings: [...refusals, diagnosis("signature_unexplained", message)] };
-  }
+  if (causes === undefined || (causes.length === 0 && refusals.length === 0))
+    return {
+      verified,
+      findings: [...refusals, unexplained(settings, given !== undefined && refusals.length === 0)],
+    };
   const codes = new Set<string>(causes.map(({ code }) => code));
   // A refusal that an explanation repeats in more detail is left out.
   const left = refusals.filter(
@@ -104,6 +105,17 @@ function notesOn(settings: SignatureSettings, rawBody: Buffer, signature: string
   if (scheme !== "public-key" && signature !== signature.toLowerCase())
     notes.push(diagnosis("signature_upper_case", "The signature is written in capital letters.", "note"));
   return notes;
+}
+
+/** Returns what is most likely where no mistake fits: another secret leaves no trace in a signature of the right form. */
+function unexplained({ scheme, secrets }: SignatureSettings, isWellFormed: boolean): Finding {
+  const none = "None of the usual mistakes explains it.";
+  if (!isWellFormed || scheme === "public-key") return diagnosis("signature_unexplained", none);
+  const given = secrets.map(({ from }) => from).join(" and ");
+  const what = `Most likely the secret is wrong: the service does not sign with the one of ${given}.`;
+  const why =
+    "The signature has the right form, and no mistake in body, scheme, algorithm or encoding explains it.";
+  return diagnosis("secret_wrong", `${what} ${why}`);
 }
 
 function findingOf({ code, detail }: Cause): Finding {

@@ -48,6 +48,11 @@ export const hypotheses = {
   secret_other: {
     fix: "Use the secret that belongs to this webhook address and this environment; during a rotation, give both.",
   },
+  secret_wrong: {
+    fix:
+      "Copy the secret again from the service, for this webhook address and this environment, set it, and restart the app. If it is the " +
+      "same one, check that body and signature are those of one request, byte for byte; then ask the service what it signs.",
+  },
   body_reserialised: {
     fix:
       "Verify the raw bytes, and not the output of JSON.stringify: mount the payment router before the JSON parser, or use " +
@@ -133,8 +138,8 @@ export const hypotheses = {
   signature_upper_case: { fix: "Nothing to do here; your own code must compare without regard to case." },
   signature_unexplained: {
     fix:
-      "Most likely the secret is another one: copy it again from the service, for this webhook address and environment. Otherwise " +
-      "check that body and signature are those of one request, byte for byte.",
+      "Check that the header, the body and the signature are those of one request, byte for byte, and that the secret or the key is " +
+      "the service's, for this webhook address and this environment.",
   },
 } satisfies Record<string, Hypothesis>;
 

@@ -162,7 +162,7 @@ describe("tillkit verify", () => {
     ["base64", compact, hmac(compact).digest("base64"), [], ["signature_base64"]],
     ["a prefix", compact, `sha256=${hex(compact)}`, [], ["signature_prefixed"]],
     ["quotation marks", compact, ` "${hex(compact)}"`, [], ["signature_padded"]],
-    ["a signature without an explanation", compact, hex("something else"), [], ["signature_unexplained"]],
+    ["a signature by a secret that is not known here", compact, hex("something else"), [], ["secret_wrong"]],
   ])("finds out %s", async (_what, body, signature, more, codes) => {
     const { code, verified, codes: found, findings, stdout, stderr } = await verify(body, signature, ...more);
     expect(found.toSorted()).toEqual(codes);
@@ -349,6 +349,16 @@ describe("tillkit verify with an RSA key", () => {
 });
 
 describe("the text for people", () => {
+  it("names the wrong secret first, and where it was found", async () => {
+    const file = folder.write("wrong.body", compact);
+    const argv = ["verify", file, "--signature", hex(compact, "the secret of the service")];
+    const { stdout } = await runCli(argv, { env: { TILLKIT_WEBHOOK_SECRET: secret }, cwd: folder.path });
+    expect(stdout).toMatch(
+      /^The signature does not match .*\n\nerror secret_wrong\n {2}Most likely the secret is wrong: .* the one of\s+TILLKIT_WEBHOOK_SECRET\./,
+    );
+    expect(stdout.match(/^error /gm)).toHaveLength(1);
+  });
+
   it("is one sentence if the signature matches, and otherwise a finding with its fix", async () => {
     const file = folder.write("people.body", compact);
     const argv = ["verify", file, "--secret-file", folder.write("secret", secret)];
