@@ -89,7 +89,8 @@ export const doctorFixes = {
   store_on_memory_disk: "Move it to a disk that keeps its files at a restart; in a container, to a volume.",
   store_on_network_disk: "Move it to a local disk: SQLite's locks and its log do not work over a network.",
   spool_unavailable:
-    "Give the directory of the spool to the user of the app, let nobody else write to it, and keep its file key.",
+    "Do what the message says. Otherwise give the directory of the spool to the user of the app, let nobody else write to it, and " +
+    "keep its file key.",
   sqlite_version_affected:
     "Upgrade SQLite to 3.51.3, 3.50.7 or 3.44.6; until then the kit is slower, and safe.",
   replication_asynchronous:

@@ -1,5 +1,5 @@
 import { isTillkitError, TillkitError } from "../../errors/index.js";
-import { failedWith, ifFound, type SpoolDirectory, spoolFailure } from "./spool-directory.js";
+import { failedWith, ifFound, segmentEnding, type SpoolDirectory, spoolFailure } from "./spool-directory.js";
 
 /** The file that names the store, in the directory of the segments. */
 const tieFile = "store";
@@ -42,7 +42,7 @@ export class StoreTie {
     const known = await this.#known(store).catch((error: unknown) => {
       throw (this.problem = spoolFailure(error, this.#directory.path));
     });
-    this.problem = known.store === store ? undefined : foreignTo(this.#directory);
+    this.problem = known.store === store ? undefined : await foreignTo(this.#directory);
     if (this.problem) throw this.problem;
     this.#isTied = true;
     return known;
@@ -88,12 +88,19 @@ export class StoreTie {
   }
 }
 
-function foreignTo(directory: SpoolDirectory): TillkitError {
+async function foreignTo(directory: SpoolDirectory): Promise<TillkitError> {
+  const segments = await directory.list().catch(() => []);
+  const content =
+    segments.length === 0
+      ? "No webhook waits in it."
+      : `Webhooks of the other store wait in it (files *${segmentEnding}: ${segments.length}).`;
   return new TillkitError(
     "spool_unavailable",
-    `The spool ${directory.path} belongs to another store: another shop uses it, or the database was replaced by a new one.`,
+    `The spool ${directory.path} belongs to another store: the database was replaced by a new one, or another shop uses it. ${content} ` +
+      "If the database is new on purpose, stop the app and remove this directory. If not, put the old database back, or name another " +
+      "directory for this shop (TILLKIT_SPOOL).",
     {
-      fix: `Give each store a directory of its own. If the database is new on purpose, and no webhook of the old one is wanted, remove the files of ${directory.path}.`,
+      fix: "Remove the directory, put the old database back, or name another directory, as the message says.",
     },
   );
 }

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type FileSystem, realFileSystem } from "../../../src/webhook/spool/spool-directory.js";
 import { TillkitError } from "../../../src/errors/index.js";
+import { type Spool } from "../../../src/webhook/spool/spool.js";
 import { spoolBench, webhook } from "./fixtures.js";
 import { hooked, systemError } from "./hooked-file-system.js";
 
@@ -60,6 +61,29 @@ describe("the store of a spool's directory", () => {
     const spools = ["a", "b", "c"].map((id) => bench.open({ identify: async () => id }));
     const ended = await Promise.allSettled(spools.map(({ tie }) => tie.read()));
     expect(ended.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  it("is told from another one by an error with the directory, what waits in it, and both choices", async () => {
+    const [old, next] = ["old", "new"].map((id) => bench.open({ identify: async () => id })) as [
+      Spool,
+      Spool,
+    ];
+    await old.tie.read();
+    const refusal = () =>
+      next.tie.read().then(
+        () => "",
+        ({ message }: Error) => message,
+      );
+    expect(await refusal()).toContain(`The spool ${bench.directory} belongs to another store`);
+    expect(await refusal()).toMatch(
+      /No webhook waits in it\. If the database is new on purpose, stop the app and remove this directory\. If not, put the old database back/,
+    );
+    await old.append(webhook(1));
+    expect(await refusal()).toContain("Webhooks of the other store wait in it (files *.spool: 1).");
+    expect(next.tie.problem).toMatchObject({
+      code: "spool_unavailable",
+      fix: expect.stringContaining("Remove the directory"),
+    });
   });
 
   it("is on disk before a webhook is drained: its file, and then the entry that leads to it", async () => {
