@@ -32,7 +32,7 @@ export const sandboxCommand: CommandDefinition = {
     const running = createSandbox({ ...readSandboxOptions(args, context), scenario });
     try {
       if (signal?.aborted) return 0;
-      await running.start();
+      await running.start().catch(throwStartError);
       warnOfNetwork(args.get("host"), context);
       printStart(running, context);
       running.watch((event) => {
@@ -47,6 +47,14 @@ export const sandboxCommand: CommandDefinition = {
     return 0;
   },
 };
+
+/** Throws the error with what to do, if another program has the port: most often a sandbox in another terminal. */
+function throwStartError(error: NodeJS.ErrnoException): never {
+  const fix =
+    "Another program has this port, perhaps a sandbox in another terminal: stop it, or give another --port here, and that address to the " +
+    "shop, as TILLKIT_SERVICE_URL and TILLKIT_TOKEN_URL.";
+  throw error.code === "EADDRINUSE" ? Object.assign(error, { fix }) : error;
+}
 
 /** Anybody who reaches the sandbox can read its secrets and let it send requests to addresses of this machine. */
 function warnOfNetwork(host: string | undefined, { output }: Context): void {

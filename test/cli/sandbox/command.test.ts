@@ -181,6 +181,17 @@ describe("tillkit sandbox", () => {
 });
 
 describe("tillkit sandbox, used wrongly", () => {
+  it("says what to do where its port is taken", async () => {
+    const merchant = await Merchant.open();
+    const { port } = new URL(merchant.webhookUrl);
+    const { code, stderr } = await runCli(["sandbox", "--port", port]);
+    await merchant.close();
+    expect(code).toBe(3);
+    expect(stderr).toMatch(
+      /^error EADDRINUSE: .*\n {2}fix: Another program has this port, .* give another --port/,
+    );
+  });
+
   it.each([
     [["--secret", "a-real-looking-secret-of-some-length"], "signature.secret"],
     [["--webhook", "https://shop.example/hook"], "webhookUrls"],
