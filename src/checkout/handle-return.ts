@@ -106,7 +106,7 @@ export async function claimPayment<Tx>(
   const number = readClaimNumber(text);
   if (number === undefined) return "invalid";
   const { clientId } = view.payment;
-  await keepClaim(parts.store, clientId, { number, at: parts.now().toISOString() });
+  await keepClaim(parts.store, view.payment, { number, at: parts.now().toISOString() });
   parts.onClaim?.(clientId);
   return "kept";
 }

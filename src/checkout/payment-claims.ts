@@ -14,6 +14,8 @@ export interface PaymentClaim {
 const claimNotes = "claim";
 /** The kind of the notes that lead from a number to the payments with that claim. */
 const numberNotes = "claimed";
+/** The kind of the notes of payments whose claim waits for an answer, in the order of their creation. */
+const openNotes = "claim_open";
 
 /** The number of claims that one payment keeps. */
 const maxClaims = 3;
@@ -53,9 +55,11 @@ function claimsIn(note: NoteRecord | undefined): readonly PaymentClaim[] {
 /** Keeps a claim at its payment: the last three. A number that is kept already changes nothing. Writes no payment. */
 export async function keepClaim<Tx>(
   store: PaymentStore<Tx>,
-  clientId: string,
+  payment: Pick<Payment, "clientId" | "createdAt">,
   claim: PaymentClaim,
 ): Promise<void> {
+  const { clientId } = payment;
+  const open = { kind: openNotes, id: openId(payment) };
   for (let tries = 1; ; tries++) {
     const [note] = await store.notes({ kind: claimNotes, ids: [clientId] });
     const before = claimsIn(note);
@@ -63,7 +67,13 @@ export async function keepClaim<Tx>(
     const claims = [...before, claim].slice(-maxClaims);
     const changed = { kind: claimNotes, id: clientId, version: note?.version ?? 0, value: { claims } };
     const dropped = before.filter((one) => !claims.includes(one));
-    const notes = [changed, ...(await changedNumbers(store, clientId, claim, dropped))];
+    const isOpen = (await store.notes({ kind: openNotes, ids: [open.id] })).length > 0;
+    // In the order of their keys, against deadlocks.
+    const notes = [
+      changed,
+      ...(isOpen ? [] : [{ ...open, version: 0, value: { since: claim.at } }]),
+      ...(await changedNumbers(store, clientId, claim, dropped)),
+    ];
     try {
       return void (await store.transaction((tx) => store.save(tx, { notes })));
     } catch (error) {
@@ -109,4 +119,63 @@ export async function findClaimed(
     const claimants = claimantsIn(notes.find(({ id }) => id === keyOfNumber(number)));
     return payments.filter(({ clientId }) => claimants.includes(clientId));
   };
+}
+
+/** A payment whose customer says that it is paid. */
+export interface OpenClaim {
+  payment: Payment;
+  claims: readonly PaymentClaim[];
+  /** When the customer said it first, since a person last settled it: ISO 8601 UTC. */
+  since: string;
+  /** The note that holds it open. */
+  note: Pick<NoteRecord, "kind" | "id" | "version">;
+  /** Whether the payment is not completed. A note outlives its completion until the next sweep. */
+  isOpen: boolean;
+}
+
+const timeLength = "2026-11-20T10:00:00.000Z".length;
+
+function openId({ createdAt, clientId }: Pick<Payment, "clientId" | "createdAt">): string {
+  return `${createdAt}:${clientId}`;
+}
+
+/** Returns one page of what customers claim, the oldest payment first, or what is claimed of one payment. */
+export async function openClaims(
+  store: Pick<PaymentStore, "notes" | "findMany">,
+  { of, ...page }: { of?: Payment; after?: string; limit: number },
+): Promise<OpenClaim[]> {
+  const ids = of && { ids: [openId(of)] };
+  const notes = await store.notes({ kind: openNotes, ...page, ...ids });
+  if (notes.length === 0) return [];
+  const clientIds = notes.map(({ id }) => id.slice(timeLength + 1));
+  const payments = of ? [of] : await store.findMany({ clientIds });
+  const said = await store.notes({ kind: claimNotes, ids: clientIds });
+  return notes.flatMap(({ value, ...note }, index): OpenClaim[] => {
+    const payment = payments.find(({ clientId }) => clientId === clientIds[index]);
+    const claims = claimsIn(said.find(({ id }) => id === clientIds[index]));
+    const isOpen = payment?.state !== "completed";
+    return payment ? [{ payment, claims, since: value["since"] as string, note, isOpen }] : [];
+  });
+}
+
+/** Returns the number of payments whose claim waits for an answer: at most 500, because each is read. */
+export async function countClaims(store: Pick<PaymentStore, "notes" | "findMany">): Promise<number> {
+  return (await openClaims(store, { limit: maxKeys })).filter(({ isOpen }) => isOpen).length;
+}
+
+/** Deletes the notes of claims that a completion has answered, among those of one page. Returns where the next page begins. */
+export async function closeClaims<Tx>(
+  store: PaymentStore<Tx>,
+  page: { after?: string; limit: number },
+): Promise<{ after?: string }> {
+  const found = await openClaims(store, page);
+  const notes = found.flatMap(({ note, isOpen }) => (isOpen ? [] : [{ ...note, value: null }]));
+  if (notes.length > 0)
+    await store
+      .transaction((tx) => store.save(tx, { notes }))
+      .catch((error: unknown) => {
+        // Another process was faster.
+        if (!hasCode(error, "store_conflict")) throw error;
+      });
+  return found.length < page.limit ? {} : { after: found.at(-1)!.note.id };
 }

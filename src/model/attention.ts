@@ -33,6 +33,7 @@ export function needOfPayment({ state, withheld, attention, overdueAt }: Payment
 
 /** Why a person is needed, the most urgent first: what `payments.attention` lists. */
 export const attentionRules = [
+  "claimed",
   "paid_other_amount",
   "paid_twice",
   "mismatched",

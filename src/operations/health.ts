@@ -1,3 +1,4 @@
+import { countClaims } from "../checkout/payment-claims.js";
 import { type HandlerControl, readControls } from "../dispatch/handler-controls.js";
 import { type Notices } from "../dispatch/notices.js";
 import { loggable } from "../errors/loggable.js";
@@ -60,8 +61,8 @@ export interface Health {
   /** Absent where the store did not answer. */
   counts?: StoreCounts;
   /**
-   * The number of what needs a person, by the rules of `payments.attention`, also of what is snoozed; at most 10,000 of each. Absent
-   * for none. What belongs to this process alone is in `reasons`.
+   * The number of what needs a person, by the rules of `payments.attention`, also of what is snoozed; at most 10,000 of each, and 500 of
+   * `claimed`. Absent for none. What belongs to this process alone is in `reasons`.
    */
   attention?: { readonly [Rule in AttentionRule]?: number };
   /** The handlers that people have paused or limited; absent where there are none. */
@@ -289,9 +290,10 @@ async function askStore<Tx>(store: PaymentStore<Tx>, before: NonNullable<CountsO
   const all = await readControls(store);
   const controls = all.filter(({ paused, perSecond }) => paused !== undefined || perSecond !== undefined);
   const except = controls.flatMap(({ name, paused }) => (paused ? [name] : []));
-  const [{ needs, ...counts }, warnings] = await Promise.all([
+  const [{ needs, ...counts }, warnings, claimed] = await Promise.all([
     store.counts({ except, before }),
     store.warnings(),
+    countClaims(store),
   ]);
-  return { counts, warnings, controls, ...attentionCounts(needs, counts.dead, except.length) };
+  return { counts, warnings, controls, ...attentionCounts(needs, claimed, counts.dead, except.length) };
 }

@@ -14,6 +14,8 @@ async function claimants(store: Parameters<typeof findClaimed>[0], number: strin
   return (await findClaimed(store, [number]))(number).map(({ clientId }) => clientId);
 }
 
+const own = (clientId: string) => pendingPayment({ clientId });
+
 const payments = (count: number) =>
   Array.from({ length: count }, (_, index) =>
     pendingPayment({ clientId: `c-${index}`, serviceId: `s-${index}`, reference: `order-${index}` }),
@@ -60,16 +62,17 @@ describe("a claim", () => {
   it("is kept at its payment, the last three of them, and a repeated number once", async () => {
     const store = await storeWith();
     for (const number of ["MVK-1001", "MVK-1002", "mvk 1002", "MVK-1003", "MVK-1004"])
-      await keepClaim(store, "c-0", { number, at });
+      await keepClaim(store, own("c-0"), { number, at });
     expect(await numbersOf(store, "c-0")).toEqual(["MVK-1002", "MVK-1003", "MVK-1004"]);
   });
 
   it("leads from its number to the payment, in any spelling, and no longer once it is dropped", async () => {
     const store = await storeWith(2);
-    for (const number of ["MVK-1001", "MVK-1002", "MVK-1003"]) await keepClaim(store, "c-0", { number, at });
-    await keepClaim(store, "c-1", { number: "mvk1001", at });
+    for (const number of ["MVK-1001", "MVK-1002", "MVK-1003"])
+      await keepClaim(store, own("c-0"), { number, at });
+    await keepClaim(store, own("c-1"), { number: "mvk1001", at });
     expect(await claimants(store, "MVK 1001")).toEqual(["c-0", "c-1"]);
-    await keepClaim(store, "c-0", { number: "MVK-1004", at });
+    await keepClaim(store, own("c-0"), { number: "MVK-1004", at });
     expect(await claimants(store, "MVK-1001")).toEqual(["c-1"]);
     expect(await claimants(store, "mvk-1004")).toEqual(["c-0"]);
     expect(await claimants(store, "1")).toEqual([]);
@@ -77,10 +80,11 @@ describe("a claim", () => {
 
   it("leads to at most 20 payments, and ten thousand numbers of one payment leave three notes", async () => {
     const store = await storeWith(25);
-    for (let index = 0; index < 25; index++) await keepClaim(store, `c-${index}`, { number: "MVK-1", at });
+    for (let index = 0; index < 25; index++)
+      await keepClaim(store, own(`c-${index}`), { number: "MVK-1", at });
     expect(await claimants(store, "MVK-1")).toHaveLength(20);
     for (let index = 0; index < 10_000; index++)
-      await keepClaim(store, "c-0", { number: `GUESS-${index}`, at });
+      await keepClaim(store, own("c-0"), { number: `GUESS-${index}`, at });
     const kept = await store.notes({ kind: "claimed" });
     expect(kept.map(({ id }) => id)).toEqual(["GUESS9997", "GUESS9998", "GUESS9999", "MVK1"]);
   });
@@ -88,7 +92,7 @@ describe("a claim", () => {
   it("is kept by a store over an adapter as well", async () => {
     const store = storeOver(memoryAdapter());
     await store.transaction((tx) => store.save(tx, { created: payments(1) }));
-    await keepClaim(store, "c-0", { number: "MVK-1001", at });
+    await keepClaim(store, own("c-0"), { number: "MVK-1001", at });
     expect(await claimants(store, "mvk1001")).toEqual(["c-0"]);
     expect(await readClaims(store, "c-0")).toEqual([{ number: "MVK-1001", at }]);
   });
@@ -102,7 +106,7 @@ onEachDatabase("claims of one payment and one number from two processes", (kind)
     await one.transaction((tx) => one.save(tx, { created: payments(4) }));
     const claims = ["c-0", "c-1", "c-2", "c-3"].flatMap((clientId, index) =>
       ["MVK-1001", "MVK-1002", "MVK-1003"].map((number, step) =>
-        keepClaim((index + step) % 2 === 0 ? one : two, clientId, { number, at }),
+        keepClaim((index + step) % 2 === 0 ? one : two, own(clientId), { number, at }),
       ),
     );
     await Promise.all(claims);

@@ -68,7 +68,7 @@ describe("a statement compared with stored payments", () => {
       ["c", "MVK-3"],
       ["a", "MVK-4"],
     ] as const)
-      await keepClaim(store, clientId, { number, at });
+      await keepClaim(store, { clientId, createdAt: at }, { number, at });
     const lines = [
       row("x", { providerId: "MVK-2" }),
       row("y", { providerId: "MVK-3" }),

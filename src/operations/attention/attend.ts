@@ -114,9 +114,10 @@ async function saveAction<Tx>(
   tx: Tx,
   { given, fact, note, at }: { given: AttentionAction; fact: Fact; note: NoteRecord; at: string },
 ): Promise<void> {
-  const { rule, subject, payment, webhook } = fact;
+  const { rule, subject, payment, webhook, claim } = fact;
   const { by, reason = "" } = given;
-  const changes: Changes = { notes: [note] };
+  const isClaim = given.action === "settle" && claim;
+  const changes: Changes = { notes: [note, ...(isClaim ? [{ ...claim.note, value: null }] : [])] };
   const events: EventRecord[] = [];
   if (given.action === "settle" && ruleTable[rule].of === "payment") {
     const { payments } = await store.lock(tx, { clientIds: [subject] });
@@ -170,9 +171,14 @@ function changeOf(
 
 function valueAfter(given: AttentionAction, before: AttentionNote, change: AttentionChange, fact: Fact) {
   const { by, reason, document } = given;
-  const { payment, dispatch, webhook: { rawBody, ...webhook } = {} } = fact;
+  const { payment, dispatch, claim, webhook: { rawBody, ...webhook } = {} } = fact;
   const body = rawBody && { sha256: createHash("sha256").update(rawBody).digest("hex") };
-  const evidence = { payment, dispatch, ...(body && { webhook: { ...webhook, ...body } }) };
+  const evidence = {
+    payment,
+    dispatch,
+    claims: claim?.claims,
+    ...(body && { webhook: { ...webhook, ...body } }),
+  };
   const settled = {
     ...withoutUndefined({ reason, by, document }),
     at: change.at,

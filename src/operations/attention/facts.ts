@@ -1,3 +1,4 @@
+import { type OpenClaim, openClaims } from "../../checkout/payment-claims.js";
 import { readControls } from "../../dispatch/handler-controls.js";
 import {
   type AttentionRule,
@@ -42,6 +43,17 @@ export function factSources<Tx>(parts: FactParts<Tx>): Readonly<Record<Rule["of"
     one: async (...asked) => found(await read()).one(...asked),
   });
   return {
+    claim: {
+      async page(_, after, limit) {
+        const position = after && { after: after[0] };
+        return (await openClaims(store, { limit, ...position })).map(factOfClaim);
+      },
+      async one(_, subject) {
+        const payment = await store.find(subject);
+        const [claim] = payment ? await openClaims(store, { of: payment, limit: 1 }) : [];
+        return claim?.isOpen ? factOfClaim(claim) : undefined;
+      },
+    },
     payment: ofPayments(parts),
     webhook: ofWebhooks(parts),
     dispatch: {
@@ -132,6 +144,19 @@ function ofWebhooks<Tx>(parts: FactParts<Tx>): Source {
 
 function factOf(rule: AttentionRule, subject: string, since: string, text: string): Fact {
   return { rule, subject, since, position: [subject, ""], text };
+}
+
+function factOfClaim(claim: OpenClaim): Fact {
+  const { payment, since, note, isOpen } = claim;
+  return {
+    rule: "claimed",
+    subject: payment.clientId,
+    since,
+    position: [note.id, ""],
+    payment: withoutKey(payment),
+    claim,
+    ...(!isOpen && { isGone: true as const }),
+  };
 }
 
 function factOfPayment(rule: AttentionRule, payment: Payment): Fact {

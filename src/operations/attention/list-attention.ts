@@ -101,13 +101,14 @@ export function attentionId({ rule, subject }: Pick<Fact, "rule" | "subject">): 
 
 /** Returns the entry of a fact. */
 export function entryOf(fact: Fact, note: NoteRecord | undefined, now: Date): AttentionEntry {
-  const { rule, subject, since, payment, webhook, dispatch } = fact;
+  const { rule, subject, since, payment, webhook, dispatch, claim } = fact;
   const { snoozedUntil, settled, ...people } = noteOf(note);
   const message = webhook?.rawBody && !payment ? readStored(webhook) : undefined;
   const said = message?.kind === "payment" ? message.verified : undefined;
   const clientId = payment?.clientId ?? webhook?.clientId ?? dispatch?.clientId;
   const total = payment?.total ?? (said && { value: said["total.value"], currency: said["total.currency"] });
-  const repeats = webhook?.copies === undefined ? dispatch?.attempt : webhook.copies + 1;
+  const runs = dispatch?.attempt ?? claim?.claims.length;
+  const repeats = webhook?.copies === undefined ? runs : webhook.copies + 1;
   return {
     id: attentionId(fact),
     rule,

@@ -1,3 +1,4 @@
+import { type OpenClaim } from "../../checkout/payment-claims.js";
 import { type AttentionRule, attentionRules, maxCounted } from "../../model/attention.js";
 import { type Payment } from "../../model/payment.js";
 import {
@@ -18,6 +19,7 @@ export interface Fact {
   payment?: Payment;
   webhook?: WebhookRecord;
   dispatch?: DispatchRecord;
+  claim?: OpenClaim;
   /** The row was found by its index, and is no such fact any more: a process of an earlier version changed it. */
   isGone?: true;
   /** What is known of a handler, or of this process. */
@@ -27,7 +29,7 @@ export interface Fact {
 /** One rule: where its facts are, how old one must be, and what people read. A fact that goes away closes its entry. */
 export interface Rule {
   /** `process`: the facts of this process alone, which are in no store, and are announced by health and notices. */
-  of: "payment" | "webhook" | "dispatch" | "handler" | "process";
+  of: "claim" | "payment" | "webhook" | "dispatch" | "handler" | "process";
   /** The age from which the fact is an entry, in milliseconds; `unmatched`: that of the option `unmatchedAfterMs`. @default 0 */
   afterMs?: number | "unmatched";
   /** How a person settles it, beside the command in `next`; `fact`: only by what `next` says. */
@@ -46,6 +48,14 @@ const said = ({ webhook }: Fact): string => webhook?.reason ?? "no reason is sto
 
 /** Every rule. To add one: its name in `attentionRules`, a row here, a row in docs/attention.md; for a payment also `needOfPayment`. */
 export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
+  claimed: {
+    of: "claim",
+    settle: "attention",
+    why: ({ claim }) =>
+      `The customer says that it is paid, with the number ${claim?.claims.map(({ number }) => number).join(" or ")}. Nothing has confirmed it.`,
+    next: (fact) =>
+      `Look for the number in a statement, or ask the service. Paid: ${resolveLine("accept", fact)} with evidence. Not paid: tell the customer, then: ${settleLine(fact)}.`,
+  },
   paid_other_amount: {
     of: "payment",
     settle: "fact",
@@ -165,8 +175,9 @@ export function ruleEnds(parts: Parameters<typeof ruleEnd>[0]): NonNullable<Coun
 }
 
 /** Returns the counts of the rules whose facts are in the store; absent if there are none. */
-export function attentionCounts(needs: StoreCounts["needs"], dead: number, paused: number) {
+export function attentionCounts(needs: StoreCounts["needs"], claimed: number, dead: number, paused: number) {
   const attention = {
+    ...(claimed > 0 && { claimed }),
     ...needs,
     ...(dead > 0 && { dead_dispatch: Math.min(dead, maxCounted) }),
     ...(paused > 0 && { handler_paused: paused }),

@@ -168,7 +168,7 @@ async function entriesOfPeople<Tx>(
   { webhooks, dispatches }: StoredHistory,
 ): Promise<HistoryEntry[]> {
   const ids = [
-    ...paymentNeeds.map((need) => `${need}:${clientId}`),
+    ...["claimed", ...paymentNeeds].map((need) => `${need}:${clientId}`),
     ...webhooks
       .filter(({ outcome, decidedAt }) => outcome !== "applied" || decidedAt !== undefined)
       .flatMap(({ receiptId }) => webhookNeeds.map((need) => `${need}:${receiptId}`)),

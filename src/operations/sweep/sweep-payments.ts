@@ -1,3 +1,4 @@
+import { closeClaims } from "../../checkout/payment-claims.js";
 import { withTimeout } from "../../shared/with-timeout.js";
 import { awaitedStates, type Payment } from "../../model/payment.js";
 import { type EventRecord } from "../../store/index.js";
@@ -23,6 +24,9 @@ export type Sweeper = ReturnType<typeof createSweeper>;
 /** The next sweep continues: payments that were raised are not returned again. */
 const maxPagesPerSweep = 20;
 
+/** The next sweep continues with the next page. */
+const maxClaimsPerSweep = 100;
+
 /**
  * How long raising waits for the lookups of its sweep, in milliseconds. An answer that comes within this time settles what would
  * be raised. A service that is slow, or many lookups, delay no alarm by more.
@@ -41,6 +45,7 @@ export function createSweeper<Tx>(
     lookups,
   }: { recorder: { matched(): Promise<void> }; lookups: { sweep(): Promise<number> } | undefined },
 ) {
+  let claims: { after?: string } = {};
   let running: Promise<Swept> | undefined;
   let failure: { count: number; error: unknown } | undefined;
 
@@ -58,6 +63,7 @@ export function createSweeper<Tx>(
       );
     const unmatched = await raiseWaiting(parts, unmatchedAfterMs);
     const overdue = await sweepOverdue(parts, overdueMs);
+    claims = await closeClaims(parts.store, { ...claims, limit: maxClaimsPerSweep });
     if (overdue + unmatched > 0) parts.announceEvents();
     // The next sweep raises although these lookups may still run, which it joins.
     running = undefined;

@@ -36,8 +36,8 @@ beforeAll(async () => {
       webhook("w-2", { clientId: "c-lost", outcome: "unmatched" }),
     ],
   });
-  await keepClaim(store, "c-2", { number: "PP 2405.77", at: at(3) });
-  await keepClaim(store, "c-1", { number: "mvk 778", at: at(3) });
+  await keepClaim(store, { clientId: "c-2", createdAt: at(2) }, { number: "PP 2405.77", at: at(3) });
+  await keepClaim(store, { clientId: "c-1", createdAt: at(1) }, { number: "mvk 778", at: at(3) });
   await store.close();
 });
 

@@ -103,6 +103,7 @@ export async function openPlace(kind: Address["kind"], server?: string): Promise
         "handlers",
         "dispatches",
         "resolutions",
+        "notes",
         "meta",
       ];
       if (kind !== "sqlite")

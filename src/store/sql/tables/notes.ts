@@ -36,19 +36,23 @@ export async function writeNotes(
   const ignore = dialect.name === "mysql" ? ["insert ignore", ""] : ["insert", "on conflict do nothing"];
   for (const { kind, id, version, value } of notes) {
     const text = JSON.stringify(value);
-    const { affected } = await (value === null
-      ? tx.run(`delete from ${tables.notes} ${which}`, [kind, id, version])
-      : version === 0
-        ? tx.run(
-            `${ignore[0]} into ${tables.notes} (kind, id, version, value) values (?, ?, 1, ?) ${ignore[1]}`,
-            [kind, id, text],
-          )
-        : tx.run(`update ${tables.notes} set version = version + 1, value = ? ${which}`, [
-            text,
-            kind,
-            id,
-            version,
-          ]));
+    const [sql, params] =
+      value === null
+        ? [`delete from ${tables.notes} ${which}`, [kind, id, version]]
+        : version === 0
+          ? [
+              `${ignore[0]} into ${tables.notes} (kind, id, version, value) values (?, ?, 1, ?) ${ignore[1]}`,
+              [kind, id, text],
+            ]
+          : [
+              `update ${tables.notes} set version = version + 1, value = ? ${which}`,
+              [text, kind, id, version],
+            ];
+    const { affected } = await tx.run(sql, params).catch((error: unknown) => {
+      // MySQL ends one of two transactions that insert notes beside each other.
+      if (!dialect.isDeadlock(error)) throw error;
+      return { affected: 0 };
+    });
     if (affected === 0) throw conflict(`The note ${kind} ${id} has another version than ${version}.`);
   }
 }
