@@ -125,6 +125,7 @@ export {
   type AttentionNote,
   type AttentionRule,
   attentionRules,
+  type ClosedEntry,
   type PaymentNeed,
   type WebhookNeed,
 } from "./model/attention.js";

@@ -13,6 +13,7 @@ import {
   pauseHandler,
   resumeHandler,
 } from "../operations/handlers/control-handler.js";
+import { createAnnouncer } from "../operations/attention/announce.js";
 import { attend } from "../operations/attention/attend.js";
 import { listAttention } from "../operations/attention/list-attention.js";
 import { createHealthCheck, type Health } from "../operations/health.js";
@@ -66,7 +67,10 @@ export function createPayments<Covers extends SignedField, Tx>(
   });
   const cautious = { ...core, cautiousNow: () => core.clock.cautious(now()) };
   const lookups = createLookups(cautious, options, intake);
-  const sweeper = createSweeper(cautious, options, { recorder: intake.recorder, lookups });
+  const isWanted = () => core.handlers.keys().some(({ event }) => event.startsWith("attention."));
+  const { unmatchedAfterMs, attentionReminderMs } = options;
+  const announce = createAnnouncer({ ...core, unmatchedAfterMs, isWanted }, attentionReminderMs);
+  const sweeper = createSweeper(cautious, options, { recorder: intake.recorder, lookups, announce });
   const watch: StoreWatch<Tx> = new StoreWatch({
     ...core,
     spool: intake.spool,
@@ -85,7 +89,7 @@ export function createPayments<Covers extends SignedField, Tx>(
   };
   const health = createHealthCheck(core, intake, {
     ...options.health,
-    unmatchedAfterMs: options.unmatchedAfterMs,
+    unmatchedAfterMs,
     hanging: () => dispatcher.hanging,
     sweepFailure: sweeper.failure,
     wentBack: () => watch.problem,

@@ -121,3 +121,9 @@ export interface AttentionEntry extends AttentionNote {
   /** The number of changes by people. The methods that change it take it, so that two people do not undo each other's work. */
   version: number;
 }
+
+/** An entry that is closed, as it was when it was announced. */
+export type ClosedEntry = Pick<
+  AttentionEntry,
+  "id" | "rule" | "subject" | "since" | "why" | "clientId" | "reference" | "total"
+>;

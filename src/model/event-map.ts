@@ -1,3 +1,4 @@
+import { type AttentionEntry, type ClosedEntry } from "./attention.js";
 import { type CompletedPayment, type Evidence, type Money, type Payment, type Refund } from "./payment.js";
 import { type SignedField } from "./signed-fields.js";
 import { type Untrusted, type Verified } from "./payment-report.js";
@@ -123,6 +124,24 @@ export interface EventMap<Covers extends SignedField = SignedField> {
   "webhook.unrecognised": { topic: string; messageType: string; receiptId: string };
   /** The webhook is correctly signed, but not a message of the interface. It is kept as it arrived. */
   "webhook.inadmissible": { reason: string; receiptId: string };
+  /** Something needs a person: see `payments.attention`. Raised by a sweep, once until it is closed, where a handler has its name. */
+  "attention.opened": { entry: AttentionEntry; payment?: Payment };
+  /** An entry that was announced is closed. Raised once. */
+  "attention.closed": {
+    entry: ClosedEntry;
+    /** `settled`: a person has settled it with `payments.attend`. `gone`: its cause is gone in another way. */
+    how: "settled" | "gone";
+    /** Who settled it. */
+    by?: string;
+    /** Why, as the person wrote it. */
+    reason?: string;
+    /** The time from its `since` until a sweep saw that it is closed. */
+    afterMs: number;
+    /** The payment as it is now, if it is about one. */
+    payment?: Payment;
+  };
+  /** An entry is open for longer than `attentionReminderMs`, or the time is over until which a person snoozed it. */
+  "attention.reminder": { entry: AttentionEntry; payment?: Payment };
 }
 
 /** The names of all durable events. */
@@ -141,6 +160,9 @@ export const eventTypes = [
   "payment.resolved",
   "webhook.unrecognised",
   "webhook.inadmissible",
+  "attention.opened",
+  "attention.closed",
+  "attention.reminder",
 ] as const satisfies readonly (keyof EventMap)[];
 
 /** The name of a durable event. */

@@ -118,6 +118,7 @@ export const optionTable = {
   overdueMs: duration(24 * 60 * 60 * 1000),
   sweepMs: timer(60 * 1000),
   unmatchedAfterMs: duration(5 * 60 * 1000),
+  attentionReminderMs: duration(24 * 60 * 60 * 1000),
   clientIdPrefix: {
     variable: "TILLKIT_CLIENT_ID_PREFIX",
     check: check.matching(

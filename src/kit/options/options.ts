@@ -190,6 +190,8 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
    * minutes)
    */
   unmatchedAfterMs?: number | undefined;
+  /** The age at which what needs a person raises `attention.reminder`. @default 86400000 (one day) */
+  attentionReminderMs?: number | undefined;
   /**
    * The beginning of this shop's clientIds. Webhooks of other shops are recorded as `foreign`, counted, and
    * raise no event.

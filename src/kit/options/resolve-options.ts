@@ -30,6 +30,7 @@ export interface ResolvedOptions<Covers extends SignedField = SignedField, Tx = 
         | "overdueMs"
         | "sweepMs"
         | "unmatchedAfterMs"
+        | "attentionReminderMs"
         | "now"
       >
     >,

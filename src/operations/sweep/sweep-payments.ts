@@ -43,7 +43,13 @@ export function createSweeper<Tx>(
   {
     recorder,
     lookups,
-  }: { recorder: { matched(): Promise<void> }; lookups: { sweep(): Promise<number> } | undefined },
+    announce = async () => 0,
+  }: {
+    recorder: { matched(): Promise<void> };
+    lookups: { sweep(): Promise<number> } | undefined;
+    /** Raises the events about what needs a person, and resolves to their number. */
+    announce?: () => Promise<number>;
+  },
 ) {
   let claims: { after?: string } = {};
   let running: Promise<Swept> | undefined;
@@ -64,7 +70,8 @@ export function createSweeper<Tx>(
     const unmatched = await raiseWaiting(parts, unmatchedAfterMs);
     const overdue = await sweepOverdue(parts, overdueMs);
     claims = await closeClaims(parts.store, { ...claims, limit: maxClaimsPerSweep });
-    if (overdue + unmatched > 0) parts.announceEvents();
+    const announced = await announce();
+    if (overdue + unmatched + announced > 0) parts.announceEvents();
     // The next sweep raises although these lookups may still run, which it joins.
     running = undefined;
     return { overdue, unmatched, lookups: (await looking) ?? 0 };

@@ -35,6 +35,7 @@ const numbers: [string, number][] = [
   ["overdueMs", 86_400_000],
   ["sweepMs", 60_000],
   ["unmatchedAfterMs", 300_000],
+  ["attentionReminderMs", 86_400_000],
   ["lookup.afterMs", 120_000],
   ["lookup.maxDelayMs", 21_600_000],
   ["lookup.giveUpAfterMs", 259_200_000],

@@ -177,6 +177,7 @@ describe("a number", () => {
     ["reuseForMs", hundredYearsMs],
     ["overdueMs", hundredYearsMs],
     ["unmatchedAfterMs", hundredYearsMs],
+    ["attentionReminderMs", hundredYearsMs],
     ["sweepMs", maxTimerMs],
   ])("%s must be from 1 to %d", (name, max) => {
     for (const value of [1, max]) expect(found({ [name]: value })).toEqual([]);

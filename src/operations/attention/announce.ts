@@ -1,0 +1,210 @@
+import { hasCode } from "../../errors/index.js";
+import {
+  type AttentionEntry,
+  type AttentionRule,
+  attentionRules,
+  type ClosedEntry,
+} from "../../model/attention.js";
+import { type EventMap } from "../../model/event-map.js";
+import { type Changes, type NoteRecord } from "../../store/index.js";
+import { type EventDraft, stampEvent, withoutKey } from "../../webhook/recording/payment-events.js";
+import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
+import { inGroups } from "../sweep/in-groups.js";
+import { type FactParts, factSources, split } from "./facts.js";
+import { attentionEntries, attentionId, entryOf, noteOf, readAttentionNotes } from "./list-attention.js";
+import { type Fact, ruleTable } from "./rules.js";
+
+/** What the announcer needs. */
+export interface AnnounceParts<Tx> extends Omit<FactParts<Tx>, "reasons">, RecordingParts<Tx> {
+  /** Returns whether this process has a handler of one of the events. Without one, nothing is read. */
+  isWanted: () => boolean;
+}
+
+/** The kind of the notes of entries that were announced and not closed since, by the id of the entry. */
+const toldNotes = "attention_told";
+
+/** An announced entry, as its note keeps it. */
+type Told = ClosedEntry & { toldAt: string; remindedAt?: string };
+
+/** The number of open, and of announced entries that one sweep reads. The next one goes on. */
+const maxPerSweep = 500;
+
+/** The rules whose facts are in the store. */
+const storedRules = attentionRules.filter((rule) => ruleTable[rule].of !== "process");
+
+/** An event, and the note whose version keeps it from being raised twice. */
+interface Announcement {
+  event: EventDraft;
+  clientId: string | undefined;
+  note: NonNullable<Changes["notes"]>[number];
+}
+
+/**
+ * Returns a function that compares the open entries with the announced ones, and raises `attention.opened`, `attention.closed` and
+ * `attention.reminder`. It reads a bounded number of both, and its next call goes on where it ended. It resolves to the number of events.
+ */
+export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number): () => Promise<number> {
+  const { store, maxGroup: limit } = parts;
+  const sources = factSources({ ...parts, reasons: async () => [] });
+  const one = ({ rule, subject }: Pick<Fact, "rule" | "subject">) =>
+    sources[ruleTable[rule].of].one(rule, subject);
+  let told: string | undefined;
+  let open: { rule: AttentionRule; after: Fact["position"] | undefined } | undefined;
+
+  /** Announces which entries are closed, and reminds of those that are open for too long. */
+  async function review(): Promise<number> {
+    let raised = 0;
+    for (let read = 0; read < maxPerSweep; read += limit) {
+      const notes = await store.notes({ kind: toldNotes, limit, ...(told !== undefined && { after: told }) });
+      const ids = notes.map(({ id }) => id);
+      const people = await readAttentionNotes(store, ids);
+      const found = await Promise.all(
+        notes.map(async (note) => {
+          const [rule, subject] = split(note.id) as [AttentionRule, string];
+          // A later version of the kit has other rules.
+          if (!storedRules.includes(rule)) return undefined;
+          const fact = await one({ rule, subject });
+          const said = people.get(note.id);
+          return (
+            (await closing(parts, note, fact, said)) ??
+            reminder(parts.now(), { note, fact, said, reminderMs })
+          );
+        }),
+      );
+      raised += await announce(parts, found);
+      told = notes.length < limit ? undefined : ids.at(-1);
+      if (told === undefined) break;
+    }
+    return raised;
+  }
+
+  /** Announces which entries are open and were not announced. */
+  async function announceOpen(): Promise<number> {
+    let [raised, read] = [0, 0];
+    for (const rule of storedRules.slice(open ? storedRules.indexOf(open.rule) : 0)) {
+      let after = open?.rule === rule ? open.after : undefined;
+      for (let isLast = false; !isLast;) {
+        open = { rule, after };
+        if (read >= maxPerSweep) return raised;
+        const facts = await sources[ruleTable[rule].of].page(rule, after, limit);
+        raised += await announce(parts, await openings(parts, one, facts));
+        read += facts.length;
+        after = facts.at(-1)?.position;
+        isLast = facts.length < limit;
+      }
+    }
+    open = undefined;
+    return raised;
+  }
+
+  return async () => (parts.isWanted() ? (await review()) + (await announceOpen()) : 0);
+}
+
+/** Returns what is to be told of those facts that were not announced, and that no person has settled. */
+async function openings<Tx>(
+  parts: AnnounceParts<Tx>,
+  one: (fact: Fact) => Promise<Fact | undefined>,
+  facts: readonly Fact[],
+): Promise<Announcement[]> {
+  const ids = facts.map(attentionId);
+  const told = ids.length === 0 ? [] : await parts.store.notes({ kind: toldNotes, ids });
+  const isTold = new Set(told.map(({ id }) => id));
+  const untold = facts.filter((fact) => !fact.isGone && !isTold.has(attentionId(fact)));
+  // Read again: another process may have told since that it is closed, and has deleted the note.
+  const still = (await Promise.all(untold.map(one))).filter((fact) => fact !== undefined);
+  return (await attentionEntries(parts, still)).flatMap((entry, index): Announcement[] => {
+    if (entry.settled) return [];
+    const { id, rule, subject, since, why, clientId, reference, total } = entry;
+    const toldAt = parts.now().toISOString();
+    const value = { id, rule, subject, since, why, clientId, reference, total, toldAt };
+    const note = { kind: toldNotes, id, version: 0, value };
+    return [announcement("attention.opened", { entry, payment: still[index]!.payment }, note)];
+  });
+}
+
+/** Returns what is to be told where the fact is gone, or another one came in its place, or a person has settled it. */
+async function closing<Tx>(
+  { store, now }: AnnounceParts<Tx>,
+  note: NoteRecord,
+  fact: Fact | undefined,
+  said: NoteRecord | undefined,
+): Promise<Announcement | undefined> {
+  const { toldAt: _, remindedAt: __, ...entry } = toldIn(note);
+  const { settled } = noteOf(said);
+  const isSettled = settled?.since === entry.since;
+  if (fact?.since === entry.since && !isSettled) return undefined;
+  const payment = entry.clientId === undefined ? undefined : await store.find(entry.clientId);
+  const how = isSettled
+    ? ({ how: "settled", by: settled.by, reason: settled.reason } as const)
+    : ({ how: "gone" } as const);
+  const afterMs = Math.max(0, now().getTime() - Date.parse(entry.since));
+  const payload = { entry, ...how, afterMs, payment: payment && withoutKey(payment) };
+  return announcement("attention.closed", payload, { ...note, value: null });
+}
+
+/** Returns the reminder of an entry that is due: once after its time, and once after each time until which it was snoozed. */
+function reminder(
+  now: Date,
+  {
+    note,
+    fact,
+    said,
+    reminderMs,
+  }: { note: NoteRecord; fact: Fact | undefined; said: NoteRecord | undefined; reminderMs: number },
+): Announcement | undefined {
+  const { toldAt, remindedAt } = toldIn(note);
+  const { snoozedUntil = "" } = noteOf(said);
+  const inTime = new Date(Date.parse(toldAt) + reminderMs).toISOString();
+  const due = snoozedUntil > inTime ? snoozedUntil : inTime;
+  if (!fact || due > now.toISOString() || (remindedAt !== undefined && remindedAt >= due)) return undefined;
+  const value = { ...note.value, remindedAt: now.toISOString() };
+  return announcement(
+    "attention.reminder",
+    { entry: entryOf(fact, said, now), payment: fact.payment },
+    { ...note, value },
+  );
+}
+
+function toldIn({ value }: NoteRecord): Told {
+  return value as unknown as Told;
+}
+
+function announcement<Type extends "attention.opened" | "attention.closed" | "attention.reminder">(
+  type: Type,
+  payload: { [Key in keyof EventMap[Type]]: EventMap[Type][Key] | undefined },
+  note: Announcement["note"],
+): Announcement {
+  const { entry } = payload as { entry: ClosedEntry | AttentionEntry };
+  return {
+    event: { type, payload: plain(payload) },
+    clientId: entry.clientId,
+    note: { ...note, value: note.value && plain(note.value) },
+  };
+}
+
+/** Returns a copy without the fields that are `undefined`, also of what is inside. */
+function plain(value: object): Readonly<Record<string, unknown>> {
+  return JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
+}
+
+/** Saves events with their notes. Of two processes that say the same, one saves nothing. Resolves to the number of saved events. */
+async function announce<Tx>(
+  { store, now, newId }: AnnounceParts<Tx>,
+  found: readonly (Announcement | undefined)[],
+): Promise<number> {
+  const all = found.filter((one) => one !== undefined);
+  if (all.length === 0) return 0;
+  const save = async (some: readonly Announcement[]): Promise<number> => {
+    const recordedAt = now().toISOString();
+    const events = some.map(({ event, clientId }) => stampEvent(event, { newId, recordedAt, clientId }));
+    const notes = some.map(({ note }) => note);
+    try {
+      await store.transaction((tx) => store.save(tx, { notes, events }));
+      return some.length;
+    } catch (error) {
+      if (hasCode(error, "store_conflict")) return 0;
+      throw error;
+    }
+  };
+  return (await inGroups(store, all, save)).reduce((sum, count) => sum + count, 0);
+}
