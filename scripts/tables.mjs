@@ -1,5 +1,5 @@
-// Writes what is made from the sources: docs/reconciliation-table.md, the tables of the options, llms.txt,
-// docs/interfaces, and the report of the public interface. The tests of these documents do it, with
+// Writes what is made from the sources: docs/reconciliation-table.md, the tables of the options, the help in
+// docs/cli.md, llms.txt, docs/interfaces, and the report of the public interface. The tests of these documents do it, with
 // TILLKIT_TEST_WRITE_TABLE.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
@@ -8,6 +8,7 @@ const jest = createRequire(import.meta.url).resolve("jest/bin/jest");
 const tests = [
   "test/docs/reconciliation-table.test.ts",
   "test/docs/option-tables.test.ts",
+  "test/docs/cli.test.ts",
   "test/docs/index.test.ts",
   "test/interfaces/documents.test.ts",
   "test/package/api-report.test.ts",

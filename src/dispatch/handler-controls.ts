@@ -4,13 +4,19 @@ import { type HandlerKey, type NoteRecord, type PaymentStore } from "../store/in
 /** One change that a person made to a handler. */
 export interface HandlerChange {
   /** What the person did. */
-  did: "paused" | "resumed" | "limited";
+  did: "paused" | "resumed" | "limited" | "retired";
   /** Who. */
   by?: string;
   /** Why, as the person wrote it. */
   reason?: string;
   /** With `limited`: the new limit; `null` where it was removed. */
   perSecond?: number | null;
+  /** What it was before: until then paused and why, or its limit. Absent where it ran without a limit. */
+  before?: string;
+  /** With `retired`: the number of dispatches that never run again. */
+  retired?: number;
+  /** The `key` of the call, if it had one. */
+  key?: string;
   /** ISO 8601 UTC. */
   at: string;
 }

@@ -16,6 +16,7 @@ import {
 import { createAnnouncer } from "../operations/attention/announce.js";
 import { attend } from "../operations/attention/attend.js";
 import { listAttention } from "../operations/attention/list-attention.js";
+import { openEntries } from "../operations/attention/open-entries.js";
 import { createHealthCheck, type Health } from "../operations/health.js";
 import { listPayments } from "../operations/reading/list-payments.js";
 import { type LookupParts, Lookups } from "../operations/lookup/lookups.js";
@@ -196,7 +197,6 @@ function readers<Tx>(store: PaymentStore<Tx>) {
   return {
     find: (key) => findPayment(store, key),
     list: (query) => listPayments(store, query),
-    history: (clientId) => paymentHistory(store, clientId),
     figures: (query) => paymentFigures(store, query),
   } satisfies Partial<Payments<never, Tx>>;
 }
@@ -210,6 +210,10 @@ function attentionMethods<Covers extends SignedField, Tx>(
   const parts = { ...core, unmatchedAfterMs, reasons: async () => (await health()).reasons };
   return {
     attention: async (query) => listAttention(parts, query),
+    history: async (clientId) => {
+      const history = await paymentHistory(core.store, clientId);
+      return { ...history, attention: await openEntries(parts, history) };
+    },
     attend: async (id, action) => attend(parts, id, action),
   } satisfies Partial<Payments<never, Tx>>;
 }
@@ -223,7 +227,7 @@ function handlerControls<Tx>(core: Core<Tx>, dispatcher: Dispatcher<Tx>) {
     pauseHandler: async (name, options) => pauseHandler(parts, name, options),
     resumeHandler: async (name, options) => resumeHandler(parts, name, options),
     limitHandler: async (name, options) => limitHandler(parts, name, options),
-    retireHandler: (name, choice) => retireHandler(core, name, choice),
+    retireHandler: (name, choice) => retireHandler({ ...core, ...parts }, name, choice),
     replayDispatches: (query) => replayDispatches(core, query),
     revivedDispatches: async (run) => revivedDispatches(store, run),
   } satisfies Partial<Payments<never, Tx>>;

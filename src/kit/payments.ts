@@ -64,7 +64,8 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * before are matched now. A second call with the same values changes nothing.
    *
    * @throws TillkitError `reference_invalid`, `amount_invalid`, `currency_invalid`, `client_id_invalid`,
-   * `metadata_invalid`, `service_id_invalid`, `service_id_taken`, `adoption_conflict`, `option_invalid`: nothing was changed.
+   * `metadata_invalid`, `service_id_invalid`, `service_id_taken`, `adoption_conflict`, `option_invalid`, `resolution_invalid`:
+   * nothing was changed.
    */
   adopt(adoption: Adoption): Promise<AdoptedPayment>;
   /**

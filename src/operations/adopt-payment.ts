@@ -9,6 +9,7 @@ import { sameTotal } from "../model/attempts.js";
 import { type Payment } from "../model/payment.js";
 import { type NamesOf } from "../shared/unknown-names.js";
 import { type RecordingParts } from "../webhook/recording/recording-parts.js";
+import { checkPerson, stateText } from "./resolution/resolution.js";
 import { rematch, rematchIn } from "../webhook/recording/rematch.js";
 
 /** A payment that other code created at the service. */
@@ -20,13 +21,19 @@ export interface Adoption extends Pick<PaymentRequest, "reference" | "total" | "
    * clientId and amount sets it.
    */
   serviceId?: string | undefined;
+  /** The person who adopts it, in 1 to 128 characters, with a reason: then the history has it. @default a program does */
+  by?: string | undefined;
+  /** Why, for readers of the history: 1 to 1,000 characters. Needed with `by`. */
+  reason?: string | undefined;
+  /** Checks everything, and stores nothing. @default false */
+  dryRun?: boolean | undefined;
 }
 
 /** The result of an adoption. */
 export interface AdoptedPayment {
-  /** As it is stored now: completed, where an earlier webhook says so. */
+  /** As it is stored now: completed, where an earlier webhook says so. With `dryRun`: as it would be stored. */
   payment: Payment;
-  /** False where the store had it already. */
+  /** False where the store had it already. With `dryRun`: whether it would be stored. */
   adopted: boolean;
 }
 
@@ -47,14 +54,15 @@ export async function adoptPayment<Tx>(
 ): Promise<AdoptedPayment> {
   checkAdoption(adoption);
   await parts.ready();
-  const adopted = await storeAdopted(parts, adoption);
+  const { adopted, payment } = await storeAdopted(parts, adoption);
+  if (adoption.dryRun) return { payment, adopted };
   if (adopted) parts.announceEvents();
   // A webhook may have been recorded meanwhile. Its recorder looks after its commit too.
   await rematch(parts, [adoption.clientId]);
   return { payment: (await parts.store.find(adoption.clientId))!, adopted };
 }
 
-async function storeAdopted<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Promise<boolean> {
+async function storeAdopted<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Promise<AdoptedPayment> {
   for (let tries = 1; ; tries++) {
     try {
       return await storeOnce(parts, adoption);
@@ -65,9 +73,9 @@ async function storeAdopted<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): 
   }
 }
 
-async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Promise<boolean> {
+async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Promise<AdoptedPayment> {
   const { store, now } = parts;
-  const { clientId, serviceId, reference, total, metadata } = adoption;
+  const { clientId, serviceId, reference, total, metadata, by, reason, dryRun } = adoption;
   return store.transaction(async (tx) => {
     const serviceIds = serviceId === undefined ? [] : [serviceId];
     const { payments } = await store.lock(tx, { clientIds: [clientId], serviceIds, references: [reference] });
@@ -81,10 +89,12 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
       );
 
     const at = now().toISOString();
-    if (stored && (serviceId === undefined || stored.serviceId !== undefined)) return false;
+    if (stored && (serviceId === undefined || stored.serviceId !== undefined))
+      return { payment: stored, adopted: false };
     if (stored) {
-      await store.save(tx, { updated: [{ ...stored, serviceId: serviceId!, updatedAt: at }] });
-      return false;
+      const payment = { ...stored, serviceId: serviceId!, updatedAt: at };
+      if (!dryRun) await store.save(tx, { updated: [payment] });
+      return { payment, adopted: false };
     }
     const payment: Payment = {
       clientId,
@@ -99,6 +109,7 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
       // Its webhooks may have been sent long ago.
       nextLookupAt: at,
     };
+    if (dryRun) return { payment, adopted: true };
     // A reference without payments has no row to lock. While this one is open, no first attempt can be stored beside it.
     const isFirst = payments.every((other) => other.reference !== reference);
     const { takenClientIds } = await store.save(tx, { created: [{ ...payment, open: isFirst }] });
@@ -106,19 +117,29 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
     if (isFirst) await store.save(tx, { updated: [payment] });
     // In the same commit: nobody looks for them again if its answer is lost.
     await rematchIn(tx, parts, [clientId], { limit: store.maxGroup === Infinity ? Infinity : 1 });
-    return true;
+    if (by !== undefined && reason !== undefined) {
+      const now = (await store.lock(tx, { clientIds: [clientId] })).payments;
+      const after = stateText(now.find((one) => one.clientId === clientId)!);
+      const action = { action: "adopted", after, by, reason, at } as const;
+      await store.save(tx, { resolutions: [{ id: `adopted:${clientId}`, clientId, ...action }] });
+    }
+    return { payment, adopted: true };
   });
 }
 
 function checkAdoption(adoption: Adoption): void {
-  const { clientId, serviceId, reference, total, metadata } = adoption;
+  const { clientId, serviceId, reference, total, metadata, by, reason, dryRun } = adoption;
   refuseUnknownFields(adoption, {
     clientId,
     serviceId,
     reference,
     total,
     metadata,
+    by,
+    reason,
+    dryRun,
   } satisfies NamesOf<Adoption>);
+  if ((by ?? reason) !== undefined) checkPerson({ by, reason });
   // The clientId is required here; `create` would make one.
   checkPaymentRequest({ reference, total, metadata, clientId: clientId ?? "" });
   const isId = typeof serviceId === "string" && /^[^\p{Cc}\p{Cs}]{1,128}$/u.test(serviceId);

@@ -3,7 +3,8 @@ import { type Handlers } from "../dispatch/handlers.js";
 import { TillkitError } from "../errors/index.js";
 import { eventTypes, type EventType } from "../model/event-map.js";
 import { describeUnknown } from "../shared/unknown-names.js";
-import { type HandlerKey, type PaymentStore } from "../store/index.js";
+import { changeNote, type ChangeParts, expectOptionText } from "./handlers/control-handler.js";
+import { type HandlerKey } from "../store/index.js";
 
 const batchSize = 500;
 
@@ -11,6 +12,10 @@ const batchSize = 500;
 export interface RetireHandlerOptions {
   /** Retires only the registration of the name for this event; `"*"` is that of `onAny`. @default all of the name */
   event?: EventType | "*" | undefined;
+  /** Who retires it, in 1 to 128 characters: then `payments.handlers` keeps it as a change. @default no name is kept */
+  by?: string | undefined;
+  /** Why, for other people: 1 to 1,000 characters. @default no reason is kept */
+  reason?: string | undefined;
 }
 
 /**
@@ -20,13 +25,16 @@ export interface RetireHandlerOptions {
  * @throws TillkitError `handler_registered`
  */
 export async function retireHandler<Tx>(
-  { store, handlers, logger }: { store: PaymentStore<Tx>; handlers: Handlers<Tx>; logger: Logger },
+  parts: ChangeParts<Tx> & { handlers: Handlers<Tx>; logger: Logger },
   name: string,
   options: RetireHandlerOptions = {},
 ): Promise<number> {
-  const { event } = options;
-  const unknown = describeUnknown(options, { event });
+  const { store, handlers, logger } = parts;
+  const { event, by, reason } = options;
+  const unknown = describeUnknown(options, { event, by, reason });
   if (unknown !== undefined) throw new TillkitError("option_invalid", unknown);
+  if (by !== undefined) expectOptionText("by", by, 128);
+  if (reason !== undefined) expectOptionText("reason", reason, 1000);
   if (event !== undefined && event !== "*" && !(eventTypes as readonly string[]).includes(event))
     throw new TillkitError("option_invalid", `No event is named ${JSON.stringify(event)}.`);
   const isRegistered = (key: HandlerKey) => key.name === name && (event === undefined || key.event === event);
@@ -49,6 +57,11 @@ export async function retireHandler<Tx>(
         { handler: name, known },
         `nothing was retired: the store knows no handler named "${name}"`,
       );
+    if (by !== undefined && (total > 0 || known.includes(name)))
+      await changeNote(parts, name, undefined, (_, at) => ({
+        fields: {},
+        change: { did: "retired", by, ...(reason !== undefined && { reason }), retired: total, at },
+      }));
     return total;
   }
 }

@@ -49,20 +49,24 @@ export interface WebhookRecord {
   decidedAt?: string;
 }
 
-/** A decision of a person about a payment or a webhook. */
+/** What a person decided or did about a payment or a webhook. */
 export interface ResolutionRecord {
   /** Made by the kit from what is resolved, so that resolving it twice makes one record; unique. */
   id: string;
   /** The payment, or the clientId that the webhook names. */
   clientId: string;
-  /** What the person decided. */
-  action: "accepted" | "refunded" | "dismissed";
+  /** What the person decided or did. */
+  action: "accepted" | "refunded" | "dismissed" | "adopted" | "replayed";
   /** The webhook that was resolved, if it was one. */
   receiptId?: string;
   /** With `accepted` and `refunded`, where the person gave some. */
   evidence?: Evidence;
   /** With `refunded`. Absent where an earlier version stored it: then all of the money went back. */
   refund?: Refund;
+  /** The state of the payment before, or the outcome of the webhook: at most 64 characters. Absent where there was none. */
+  before?: string;
+  /** That state or outcome after it. Absent where an earlier version stored it. */
+  after?: string;
   /** As the person wrote it. */
   reason: string;
   /** Who. */

@@ -1,10 +1,25 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
 import { commandSummaries, loadCommand } from "../../src/cli/commands.js";
 import { exitCodes } from "../../src/cli/terminal/command.js";
 import { type DiagnosisCode, hypotheses } from "../../src/cli/verify/hypotheses.js";
 import { referenceOf } from "./cli-reference.js";
-import { read } from "./documents.js";
+import { read, root } from "./documents.js";
 
-const page = read("docs/cli.md");
+let page = read("docs/cli.md");
+
+if (process.env["TILLKIT_TEST_WRITE_TABLE"] === "1")
+  beforeAll(async () => {
+    for (const { name } of commandSummaries) {
+      const made = referenceOf(await loadCommand(name)).trimEnd();
+      const written = new RegExp(
+        `(?<=^## tillkit ${name}\\n\\n)\`\`\`sh\\n.*?\\n\\| Exit code \\| Means \\|\\n.*?(?=\\n\\n|\\n?$(?![\\s\\S]))`,
+        "ms",
+      );
+      page = page.replace(written, () => made);
+    }
+    writeFileSync(path.join(root, "docs/cli.md"), page);
+  });
 
 /** Returns the text under a heading, up to the next heading of its level. A single # is a comment of a shell. */
 function section(heading: string): string {

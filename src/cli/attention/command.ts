@@ -17,7 +17,7 @@ import { databaseOptions } from "../terminal/database.js";
 import { type Output, wrap } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { printColumns } from "../terminal/table.js";
-import { requiredOption, timeOption } from "../terminal/option-values.js";
+import { requiredOptions, timeOption } from "../terminal/option-values.js";
 
 /** The rules whose facts are in the store. What this command's own process is like tells nothing about the application. */
 const stored = attentionRules.filter((rule) => rule !== "spool_set_aside" && rule !== "health");
@@ -92,6 +92,8 @@ async function list(payments: Payments, args: Arguments, output: Output): Promis
   });
   output.printJson(page);
   printEntries(page.entries, output);
+  if (page.entries.length > 0)
+    output.print("\nEach command also takes --by <your name> and --reason <why>, and --store as here.");
   if (page.cursor !== undefined) output.print(`There may be more: --cursor ${page.cursor}`);
   else if (page.entries.length === 0) output.print("Nothing needs a person.");
   return page.entries.length > 0 ? 1 : 0;
@@ -111,6 +113,7 @@ function printEntries(entries: readonly AttentionEntry[], output: Output): void 
       one.assigned ?? "",
       `${one.version}`,
     ]),
+    ["clientId"],
   );
   for (const { id, why, next, changes } of entries) {
     output.print();
@@ -137,10 +140,11 @@ function act(action: AttentionAction["action"]): Action["run"] {
 
 function readAction(action: AttentionAction["action"], args: Arguments): AttentionAction {
   const [version, to] = [args.get("version"), args.get("to")];
+  const needed = ["by", ...(action === "assign" ? [] : ["reason"])];
   return {
     action,
-    by: requiredOption(args, "by"),
-    reason: action === "assign" ? args.get("reason") : requiredOption(args, "reason"),
+    by: requiredOptions(args, needed)["by"]!,
+    reason: args.get("reason"),
     to: to === "" ? null : to,
     until: timeOption(args, "until"),
     document: args.get("document"),

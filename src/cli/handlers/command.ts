@@ -1,63 +1,77 @@
-import { type ControlledHandler, type DispatchQuery, type EventType, type Payments } from "../../index.js";
+import {
+  type ControlledHandler,
+  type DispatchQuery,
+  type EventType,
+  type HandlerChange,
+  type Payments,
+} from "../../index.js";
 import { type Action, runAction } from "../terminal/actions.js";
 import { type Arguments, type CommandDefinition, type ExitCode } from "../terminal/command.js";
+import { TillkitError } from "../../errors/index.js";
+import { suggestion } from "../../shared/unknown-names.js";
+import { commandLine } from "../terminal/command-line.js";
 import { databaseOptions } from "../terminal/database.js";
 import { type Output } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { printColumns } from "../terminal/table.js";
-import { requiredOption, timeOption } from "../terminal/option-values.js";
+import { requiredOption, requiredOptions, timeOption } from "../terminal/option-values.js";
 
 const handlerActions: Readonly<Record<string, Action>> = {
-  list: { options: [], object: "none", run: listAll },
+  list: { options: [], object: "optional", run: listAll },
   pause: {
-    options: ["reason", "by"],
+    options: ["reason", "by", "key"],
     object: "needed",
     run: (payments, args, output) => {
-      const [reason, by] = [requiredOption(args, "reason"), requiredOption(args, "by")];
-      return printChange(payments.pauseHandler(args.object!, { reason, by }), output);
+      const person = requiredOptions(args, ["by", "reason"]);
+      return printChange(payments.pauseHandler(args.object!, { ...person, key: args.get("key") }), output);
     },
   },
   resume: {
-    options: ["by"],
+    options: ["by", "key"],
     object: "needed",
-    run: (payments, args, output) =>
-      printChange(payments.resumeHandler(args.object!, { by: requiredOption(args, "by") }), output),
+    run: (payments, args, output) => {
+      const person = { by: requiredOption(args, "by"), key: args.get("key") };
+      return printChange(payments.resumeHandler(args.object!, person), output);
+    },
   },
   limit: {
-    options: ["per-second", "by"],
+    options: ["per-second", "by", "key"],
     object: "needed",
     run: (payments, args, output) => {
       const given = requiredOption(args, "per-second");
       const perSecond = given === "none" ? null : Number(given);
-      return printChange(payments.limitHandler(args.object!, { perSecond, by: args.get("by") }), output);
+      return printChange(payments.limitHandler(args.object!, { perSecond, ...personOf(args) }), output);
     },
   },
   retry: {
-    options: ["apply", "error", "event", "event-id", "since", "run"],
+    options: ["apply", "by", "reason", "error", "event", "event-id", "since", "run"],
     object: "optional",
     run: retry,
   },
-  retire: { options: ["event"], object: "needed", run: retire },
+  retire: { options: ["event", "by", "reason"], object: "needed", run: retire },
 };
 
 export const handlersCommand: CommandDefinition = {
   description: [
-    "list shows what waits for each handler, what is dead, and what people decided. pause lets the events of a handler wait in all " +
-      "processes, without using up attempts, until resume. limit counts the runs of all processes.",
+    "list shows what waits for each handler, what is dead, and what people decided; with a name also every change of it: who, when " +
+      "and why. pause lets the events of a handler wait in all processes, without using up attempts, until resume. limit counts the " +
+      "runs of all processes. None of them does anything where it was so before.",
     "retry gives dead dispatches all of their attempts again; the application's own processes run them. Without --apply it only " +
-      "prints them. With the --run that it prints, it goes on where it broke off, and says what became of each.",
+      "prints them; --apply needs --by. With the --run that it prints, it goes on where it broke off, and says what became of each.",
     "retire ends the name of a handler that was removed from the code: what is not done of it never runs again. First let the " +
       "application do what waits for it, and stop the processes that have it. It may be repeated.",
   ],
   operand: { name: "list|pause|resume|limit|retry|retire", summary: "What to do." },
   object: {
     name: "handler",
-    summary: "The name that the code gave the handler. retry takes all handlers without it.",
+    summary: "The name that the code gave the handler. retry and list take all handlers without it.",
   },
   options: {
     ...databaseOptions,
-    "--reason <text>": "With pause: why, for other people.",
-    "--by <name>": "With pause, resume and limit: who does it.",
+    "--reason <text>": "With pause, retry and retire: why, for other people.",
+    "--by <name>": "Who does it.",
+    "--key <text>":
+      "With pause, resume and limit: names this action; a second call with this key does nothing.",
     "--per-second <number>": "With limit: the number of runs in a second, or none.",
     "--apply": "With retry: runs them again, instead of only printing them.",
     "--error <text>": "With retry: only those whose last error has this text.",
@@ -75,8 +89,8 @@ export const handlersCommand: CommandDefinition = {
       'tillkit handlers pause books --reason "accounts are down" --by Amina --store shop.db',
     "they work again": "tillkit handlers resume books --by Amina --store shop.db",
     "a handler was fixed: run what died of one error":
-      "tillkit handlers retry books --error timeout --apply --env-file .env",
-    "a handler was removed from the code": "tillkit handlers retire books --store shop.db",
+      "tillkit handlers retry books --error timeout --by Amina --apply --env-file .env",
+    "a handler was removed from the code": "tillkit handlers retire books --by Amina --store shop.db",
   },
   exitCodes: {
     0: "Done, or it was so before.",
@@ -93,8 +107,11 @@ export const handlersCommand: CommandDefinition = {
     ),
 };
 
-async function listAll(payments: Payments, _: Arguments, output: Output): Promise<ExitCode> {
-  const handlers = await payments.handlers();
+async function listAll(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
+  const name = args.object;
+  const all = await payments.handlers();
+  if (name !== undefined) expectKnown(name, all);
+  const handlers = all.filter((one) => name === undefined || one.name === name);
   output.printJson({ handlers });
   if (handlers.length === 0) output.print("No process has registered a handler in this store yet.");
   else
@@ -108,8 +125,42 @@ async function listAll(payments: Payments, _: Arguments, output: Output): Promis
         controlText(one),
         one.events.join(", "),
       ]),
+      ["handler"],
     );
+  for (const { name, paused, dead, changes } of handlers) {
+    for (const one of args.object === undefined ? [] : changes) output.print(changeText(one));
+    if (paused) output.print(`Let it run: ${commandLine(["handlers", "resume", name, ...who], args)}`);
+    if (dead > 0)
+      output.print(
+        `Run the dead ones again: ${commandLine(["handlers", "retry", name, ...who, "--apply"], args)}`,
+      );
+  }
   return 0;
+}
+
+/** Throws `handler_unknown` unless the store knows a handler of this name. */
+function expectKnown(name: string, handlers: readonly { name: string }[]): void {
+  const names = handlers.map((one) => one.name);
+  if (names.includes(name)) return;
+  const hint = names.length > 0 ? suggestion(name, names) : "It knows none yet.";
+  throw new TillkitError("handler_unknown", `The store knows no handler named "${name}". ${hint}`);
+}
+
+const who = ["--by", "<your name>"];
+
+function personOf(args: Arguments) {
+  return { by: args.get("by"), key: args.get("key") };
+}
+
+function changeText({ at, did, by, reason, before, perSecond, retired }: HandlerChange): string {
+  const limit = perSecond === undefined ? undefined : `limit ${perSecond ?? "none"}`;
+  const details = [
+    limit,
+    before && `before: ${before}`,
+    retired !== undefined && `${retired} never run again`,
+    reason,
+  ];
+  return [`${at}  ${did} by ${by ?? "a program"}`, ...details.filter(Boolean)].join("; ");
 }
 
 function controlText({ paused, perSecond }: Pick<ControlledHandler, "paused" | "perSecond">): string {
@@ -127,7 +178,10 @@ async function printChange(changing: Promise<ControlledHandler>, output: Output)
 
 async function retry(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
   const apply = args.has("apply");
+  if (apply) requiredOption(args, "by");
   const query: DispatchQuery = {
+    by: args.get("by"),
+    reason: args.get("reason"),
     handler: args.object,
     type: args.get("event") as EventType | undefined,
     eventId: args.get("event-id"),
@@ -145,6 +199,8 @@ async function retry(payments: Payments, args: Arguments, output: Output): Promi
     found.push(...revived.dispatches);
   }
   output.draw(undefined);
+  if (found.length === 0 && query.handler !== undefined)
+    expectKnown(query.handler, await payments.handlers());
   const outcome = query.run === undefined ? undefined : await payments.revivedDispatches(run);
   output.printJson({
     dryRun: !apply,
@@ -173,7 +229,8 @@ async function retry(payments: Payments, args: Arguments, output: Output): Promi
       `Of run ${run}: ${done} done, ${dead} dead again, ${waiting} not ended, ${retired} retired.`,
     );
   }
-  if (apply && found.length > 0) output.print(`What became of them: tillkit handlers retry --run ${run}`);
+  if (apply && found.length > 0)
+    output.print(`What became of them: ${commandLine(["handlers", "retry", "--run", run], args)}`);
   if (apply || found.length === 0) return 0;
   output.print("Nothing was changed; --apply makes the changes.");
   return 1;
@@ -183,6 +240,8 @@ async function retire(payments: Payments, args: Arguments, output: Output): Prom
   const handler = args.object!;
   const retired = await payments.retireHandler(handler, {
     event: args.get("event") as EventType | undefined,
+    by: requiredOption(args, "by"),
+    reason: args.get("reason"),
   });
   output.print(
     retired > 0

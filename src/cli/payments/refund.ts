@@ -2,19 +2,17 @@ import { type Evidence, type Payments, type Refund, type Resolution, type Resolv
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type ExitCode, type InputContext } from "../terminal/command.js";
 import { confirms } from "../terminal/confirm.js";
-import { requiredOption } from "../terminal/option-values.js";
+import { clientIdNamed } from "./find.js";
+import { requiredOption, requiredOptions } from "../terminal/option-values.js";
 import { type Output } from "../terminal/output.js";
 
-/** The options that only a refund takes. */
+/** Options that only a refund takes. */
 export const refundOptions = {
-  "--by <name>": "With refund: who records it.",
-  "--reason <text>": "With refund: why, for readers of the history.",
   "--key <text>":
     "With refund: what makes it the same refund when it is recorded again. Default: the amount, and the document or the reason.",
   "--reversal": "With refund: the service or the provider took the money back.",
   "--evidence <statement|lookup|letter>": "With refund: what shows it. Needs --document and --amount.",
   "--document <text>": "With refund: where the evidence is, such as a file and its line.",
-  "--apply": "With refund: records it without a question.",
 };
 
 /** Says what a refund would record, and records it with `--apply` or after a yes on standard input. */
@@ -41,19 +39,20 @@ export async function recordRefund(
   return resolved && !isWanted ? 1 : 0;
 }
 
-function describeRefund(refund: Refund | undefined): string {
+/** Returns a refund for people. */
+export function describeRefund(refund: Refund | undefined): string {
   if (!refund) return "all of it went back";
   const { kind, amount, before, rest } = refund;
   return `${kind} of ${amount.value} of ${before.value} ${amount.currency}, ${rest.value} ${rest.currency} left`;
 }
 
 async function readRefund(payments: Payments, args: Arguments): Promise<Resolution> {
-  const clientId = args.object!;
+  const clientId = await clientIdNamed(payments, args.object!.trim());
   const [amount, kind, document] = ["amount", "evidence", "document"].map((name) => args.get(name));
   if ((kind === undefined) !== (document === undefined))
     throw optionError("--evidence and --document must be given both.");
-  const [by, reason] = [requiredOption(args, "by"), requiredOption(args, "reason")];
-  const given = { action: "refunded", clientId, amount, key: args.get("key"), by, reason } as const;
+  const person = requiredOptions(args, ["by", "reason"]);
+  const given = { action: "refunded", clientId, amount, key: args.get("key"), ...person } as const;
   const refund = { ...given, ...(args.has("reversal") && { reversal: true }) };
   if (kind === undefined) return refund;
   const { total, received = total } = (await payments.find(clientId)) ?? {};

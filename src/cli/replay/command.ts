@@ -5,7 +5,7 @@ import { databaseOptions } from "../terminal/database.js";
 import { givenPolicy, type GivenPolicy, withOfflineKit, policyOptions } from "../terminal/offline-kit.js";
 import { type Output } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
-import { timeOption } from "../terminal/option-values.js";
+import { requiredOptions, timeOption } from "../terminal/option-values.js";
 
 /** The outcome that a webhook is stored with. Duplicates are counted, and not stored. */
 type StoredOutcome = NonNullable<ReplayQuery["outcome"]>;
@@ -20,7 +20,9 @@ export const replayCommand: CommandDefinition = {
   ],
   options: {
     ...databaseOptions,
-    "--apply": "Makes the changes, instead of only printing them.",
+    "--apply": "Makes the changes, instead of only printing them. Needs --by and --reason.",
+    "--by <name>": "Who does it.",
+    "--reason <text>": "Why, for readers of the histories.",
     "--client-id <id>": "Only the webhooks of this payment.",
     "--receipt-id <id>": "Only this webhook.",
     [`--outcome <${outcomeChoices}>`]: "Only webhooks that are stored with this outcome.",
@@ -32,7 +34,7 @@ export const replayCommand: CommandDefinition = {
   examples: {
     "which webhooks would be decided differently now": "tillkit replay --store shop.db",
     "after the prefix of the shop's clientIds was corrected":
-      "tillkit replay --outcome foreign --apply --env-file .env",
+      'tillkit replay --outcome foreign --by Amina --reason "wrong prefix" --apply --env-file .env',
   },
   exitCodes: {
     0: "The changes were made, or there is nothing to change.",
@@ -59,7 +61,9 @@ async function replayStoredWebhooks(
   policy: GivenPolicy,
 ): Promise<number> {
   const dryRun = !args.has("apply");
+  const person = dryRun ? {} : requiredOptions(args, ["by", "reason"]);
   const query: ReplayQuery = {
+    ...person,
     clientId: args.get("client-id"),
     receiptId: args.get("receipt-id"),
     outcome: args.get("outcome") as StoredOutcome | undefined,

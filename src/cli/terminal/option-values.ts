@@ -17,7 +17,19 @@ export function timeOption(args: Arguments, name: string): Date | undefined {
 
 /** Returns the value of an option that must be given. Throws `command_option_invalid`. */
 export function requiredOption(args: Arguments, name: string): string {
-  const value = args.get(name);
-  if (value === undefined) throw optionError(`--${name} is missing.`);
-  return value;
+  return requiredOptions(args, [name])[name]!;
+}
+
+/** Returns the values of options that must be given. Throws `command_option_invalid`, which names all that are missing. */
+export function requiredOptions<Name extends string>(
+  args: Arguments,
+  names: readonly Name[],
+): Record<Name, string> {
+  const missing = names.filter((name) => args.get(name) === undefined).map((name) => `--${name}`);
+  const last = missing.pop();
+  if (last !== undefined)
+    throw optionError(
+      missing.length === 0 ? `${last} is missing.` : `${missing.join(", ")} and ${last} are missing.`,
+    );
+  return Object.fromEntries(names.map((name) => [name, args.get(name)!])) as Record<Name, string>;
 }

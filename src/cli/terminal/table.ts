@@ -1,16 +1,22 @@
 import { oneLine, type Output } from "./output.js";
 
-/** Prints rows in columns that fit the terminal. Where they are too wide, the widest column is cut, and ends with an ellipsis. */
+/**
+ * Prints rows in columns that fit the terminal. Where they are too wide, the widest column is cut, and ends with an ellipsis. The
+ * columns `uncut` are never cut, because people copy them into the next command.
+ */
 export function printColumns(
   output: Output,
   headings: readonly string[],
   rows: readonly (readonly string[])[],
+  uncut: readonly string[] = [],
 ): void {
   const lines = [headings, ...rows].map((row) => row.map(oneLine));
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
   const gaps = 2 * (headings.length - 1);
   for (let over = sum(widths) + gaps - output.width; over > 0; over--) {
-    const widest = widths.indexOf(Math.max(...widths));
+    const cut = widths.map((width, column) => (uncut.includes(headings[column]!) ? 0 : width));
+    const widest = cut.indexOf(Math.max(...cut));
+    if (cut[widest]! <= 1) break;
     widths[widest]! -= 1;
   }
   for (const [index, line] of lines.entries()) {

@@ -16,12 +16,16 @@ export interface PauseOptions {
   reason: string;
   /** Who pauses it: 1 to 128 characters. */
   by: string;
+  /** Names one click, for example: a second call with this key does nothing. 1 to 128 characters. @default none */
+  key?: string | undefined;
 }
 
 /** Options of `payments.resumeHandler`. */
 export interface ResumeOptions {
   /** Who resumes it: 1 to 128 characters. */
   by: string;
+  /** Names one click, for example: a second call with this key does nothing. 1 to 128 characters. @default none */
+  key?: string | undefined;
 }
 
 /** Options of `payments.limitHandler`. */
@@ -30,6 +34,8 @@ export interface LimitOptions {
   perSecond: number | null;
   /** Who limits it: 1 to 128 characters. @default no name is kept */
   by?: string | undefined;
+  /** Names one click, for example: a second call with this key does nothing. 1 to 128 characters. @default none */
+  key?: string | undefined;
 }
 
 /** A handler after a change. */
@@ -58,11 +64,11 @@ export function pauseHandler<Tx>(
   name: string,
   options: PauseOptions,
 ): Promise<ControlledHandler> {
-  const { reason, by } = options;
-  expectNames(options, { reason, by } satisfies NamesOf<PauseOptions>);
-  expectText("reason", reason, 1000);
-  expectText("by", by, 128);
-  return change(parts, name, ({ paused }, at) =>
+  const { reason, by, key } = options;
+  expectNames(options, { reason, by, key } satisfies NamesOf<PauseOptions>);
+  expectOptionText("reason", reason, 1000);
+  expectOptionText("by", by, 128);
+  return change(parts, name, key, ({ paused }, at) =>
     paused
       ? undefined
       : { fields: { paused: { reason, by, at } }, change: { did: "paused", by, reason, at } },
@@ -75,12 +81,14 @@ export function resumeHandler<Tx>(
   name: string,
   options: ResumeOptions,
 ): Promise<ControlledHandler> {
-  const { by } = options;
-  expectNames(options, { by } satisfies NamesOf<ResumeOptions>);
-  expectText("by", by, 128);
-  return change(parts, name, ({ paused }, at) =>
-    paused ? { fields: { paused: undefined }, change: { did: "resumed", by, at } } : undefined,
-  );
+  const { by, key } = options;
+  expectNames(options, { by, key } satisfies NamesOf<ResumeOptions>);
+  expectOptionText("by", by, 128);
+  return change(parts, name, key, ({ paused }, at) => {
+    if (!paused) return undefined;
+    const before = `paused by ${paused.by} since ${paused.at}: ${paused.reason}`;
+    return { fields: { paused: undefined }, change: { did: "resumed", by, before, at } };
+  });
 }
 
 /** Limits a handler. @throws TillkitError `option_invalid`, `handler_unknown` */
@@ -89,19 +97,19 @@ export function limitHandler<Tx>(
   name: string,
   options: LimitOptions,
 ): Promise<ControlledHandler> {
-  const { perSecond, by } = options;
-  expectNames(options, { perSecond, by } satisfies NamesOf<LimitOptions>);
-  if (by !== undefined) expectText("by", by, 128);
+  const { perSecond, by, key } = options;
+  expectNames(options, { perSecond, by, key } satisfies NamesOf<LimitOptions>);
+  if (by !== undefined) expectOptionText("by", by, 128);
   if (perSecond !== null && !(typeof perSecond === "number" && perSecond > 0 && perSecond <= maxPerSecond))
     throw invalid(`perSecond must be a number above 0, at most ${maxPerSecond}, or null.`);
-  return change(parts, name, (before, at) =>
-    (before.perSecond ?? null) === perSecond
-      ? undefined
-      : {
-          fields: { perSecond: perSecond ?? undefined },
-          change: { did: "limited", ...(by !== undefined && { by }), perSecond, at },
-        },
-  );
+  return change(parts, name, key, ({ perSecond: limit }, at) => {
+    if ((limit ?? null) === perSecond) return undefined;
+    const before = limit === undefined ? {} : { before: `${limit} a second` };
+    return {
+      fields: { perSecond: perSecond ?? undefined },
+      change: { did: "limited", ...(by !== undefined && { by }), perSecond, ...before, at },
+    };
+  });
 }
 
 /** Returns every handler that the store knows. */
@@ -120,22 +128,36 @@ type Decide = (
   | { fields: { [Key in "paused" | "perSecond"]?: HandlerControl[Key] | undefined }; change: HandlerChange }
   | undefined;
 
-/** Changes the note of a handler. Decides again where somebody else has changed it meanwhile. */
 async function change<Tx>(
-  { store, now, onChanged }: ChangeParts<Tx>,
+  parts: ChangeParts<Tx>,
   name: string,
+  key: string | undefined,
   decide: Decide,
 ): Promise<ControlledHandler> {
-  await expectKnown(store, name);
+  if (key !== undefined) expectOptionText("key", key, 128);
+  await expectKnown(parts.store, name);
+  return changeNote(parts, name, key, decide);
+}
+
+/** Changes the note of a handler. Decides again where somebody else has changed it meanwhile. */
+export async function changeNote<Tx>(
+  { store, now, onChanged }: ChangeParts<Tx>,
+  name: string,
+  key: string | undefined,
+  decide: Decide,
+): Promise<ControlledHandler> {
   for (;;) {
     const [note] = await store.notes({ kind: handlerNotes, ids: [name] });
     const before = controlOf(note ?? { id: name, value: {} });
-    const decided = decide(before, now().toISOString());
+    const isRepeated = key !== undefined && before.changes.some((one) => one.key === key);
+    const decided = isRepeated ? undefined : decide(before, now().toISOString());
     if (!decided) return { ...before, changed: false };
     const { name: _, ...value } = {
       ...before,
       ...decided.fields,
-      changes: [...before.changes, decided.change].slice(-maxChanges),
+      changes: [...before.changes, { ...decided.change, ...(key !== undefined && { key }) }].slice(
+        -maxChanges,
+      ),
     };
     const changed = { kind: handlerNotes, id: name, version: note?.version ?? 0, value };
     try {
@@ -163,7 +185,8 @@ async function expectKnown<Tx>(store: PaymentStore<Tx>, name: string): Promise<v
   );
 }
 
-function expectText(name: string, value: unknown, maxLength: number): void {
+/** Throws `option_invalid` unless a value is a text of at most so many characters. */
+export function expectOptionText(name: string, value: unknown, maxLength: number): void {
   if (isText(value, maxLength)) return;
   throw invalid(`${name} must be a string of 1 to ${maxLength} characters.`);
 }

@@ -1,6 +1,7 @@
 import { isSameNumber, type PaymentClaim, readClaims } from "../../checkout/payment-claims.js";
 import {
   type AttentionChange,
+  type AttentionEntry,
   type AttentionNote,
   type AttentionRule,
   attentionNotes,
@@ -37,6 +38,8 @@ export type HistoryEntry = {
   | ({ kind: "dispatch" } & Omit<DispatchRecord, "clientId" | "settledAt">)
   | ({ kind: "attention"; rule: AttentionRule } & Omit<AttentionChange, "at">)
   | ({ kind: "resolution" } & Omit<ResolutionRecord, "clientId" | "at">)
+  /** A person ran the dead dispatch again: the last time, with the `run` of `payments.replayDispatches`. */
+  | { kind: "retry"; eventId: string; handler: string; run: string; by: string; reason?: string }
 );
 
 /** Everything that is on record about one clientId. */
@@ -49,7 +52,19 @@ export interface PaymentHistory {
   others: Payment[];
   /** Oldest first. */
   entries: HistoryEntry[];
+  /** What needs a person about it now, the most urgent first, each with the next step. */
+  attention: AttentionEntry[];
 }
+
+/** Who ran dead dispatches again, why and when: the value of a note whose id is the run. */
+export interface RetryNote {
+  by: string;
+  reason?: string;
+  at: string;
+}
+
+/** The kind of the notes of {@link RetryNote}. */
+export const retryNotes = "retry";
 
 /** The order of entries with the same time. */
 const kinds = [
@@ -64,12 +79,16 @@ const kinds = [
   "attention",
   "event",
   "dispatch",
+  "retry",
 ];
 
 /**
  * Returns every webhook, lookup, decision, event, dispatch, return and resolution of one clientId, with times and reasons.
  */
-export async function paymentHistory<Tx>(store: PaymentStore<Tx>, clientId: string): Promise<PaymentHistory> {
+export async function paymentHistory<Tx>(
+  store: PaymentStore<Tx>,
+  clientId: string,
+): Promise<Omit<PaymentHistory, "attention">> {
   const stored = await store.history(clientId);
   const payment = await store.find(clientId);
   const entries = [
@@ -80,6 +99,7 @@ export async function paymentHistory<Tx>(store: PaymentStore<Tx>, clientId: stri
     ...stored.dispatches.map((dispatch) => entryOfDispatch(dispatch, stored.events)),
     ...stored.resolutions.map(entryOfResolution),
     ...(await entriesOfPeople(store, clientId, stored)),
+    ...(await entriesOfRetries(store, stored)),
   ];
   return {
     clientId,
@@ -189,6 +209,23 @@ async function entriesOfPeople<Tx>(
   });
 }
 
+async function entriesOfRetries<Tx>(
+  store: PaymentStore<Tx>,
+  { dispatches }: StoredHistory,
+): Promise<HistoryEntry[]> {
+  const ids = [...new Set(dispatches.flatMap(({ run }) => run ?? []))];
+  if (ids.length === 0) return [];
+  const notes = new Map((await store.notes({ kind: retryNotes, ids })).map((note) => [note.id, note.value]));
+  return dispatches.flatMap(({ eventId, handler, type, run }) => {
+    const note = notes.get(run ?? "") as RetryNote | undefined;
+    if (run === undefined || !note) return [];
+    const { at, by, reason } = note;
+    const why = reason === undefined ? "" : `: ${reason}`;
+    const text = `dispatch of ${type} to ${handler}: run again by ${by}${why}`;
+    return [{ at, kind: "retry", eventId, handler, run, by, ...(reason !== undefined && { reason }), text }];
+  });
+}
+
 function entryOfEvent({ id, type, recordedAt }: EventRecord): HistoryEntry {
   return { at: recordedAt, kind: "event", eventId: id, type, text: `event: ${type}` };
 }
@@ -207,9 +244,11 @@ function entryOfDispatch(
 }
 
 function entryOfResolution({ clientId: _, at, ...resolution }: ResolutionRecord): HistoryEntry {
-  const { action, by, reason, refund } = resolution;
+  const { action, by, reason, refund, before, after } = resolution;
   const done = refund?.kind === "reversal" ? "reversed" : action;
-  const text = `${done} by ${by}: ${refund ? `${refundText(refund)}: ` : ""}${reason}`;
+  const change =
+    after === undefined || after === before || refund ? "" : ` (${before ?? "not stored"} → ${after})`;
+  const text = `${done} by ${by}${change}: ${refund ? `${refundText(refund)}: ` : ""}${reason}`;
   return { at, kind: "resolution", ...resolution, text };
 }
 

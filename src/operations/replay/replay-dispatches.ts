@@ -1,7 +1,10 @@
+import { hasCode } from "../../errors/index.js";
 import { type EventType, eventTypes } from "../../model/event-map.js";
+import { isText } from "../../shared/is-text.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type NamesOf } from "../../shared/unknown-names.js";
+import { retryNotes } from "../reading/payment-history.js";
 import { queryError, queryTime, refuseUnknown } from "../reading/query.js";
 import { type DispatchRecord, type PaymentStore } from "../../store/index.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
@@ -29,6 +32,10 @@ export interface DispatchQuery {
   limit?: number | undefined;
   /** Whether to return them without running them again. @default true */
   dryRun?: boolean | undefined;
+  /** Who does it, in 1 to 128 characters: then the history of each payment has it. @default no name is kept */
+  by?: string | undefined;
+  /** Why, for readers of the history: 1 to 1,000 characters. @default no reason is kept */
+  reason?: string | undefined;
 }
 
 /** The dispatches that run again, or would. */
@@ -50,11 +57,14 @@ export interface RevivedDispatches {
  * @throws TillkitError `query_invalid`
  */
 export async function replayDispatches<Tx>(
-  { store, announceEvents, newId }: Pick<RecordingParts<Tx>, "store" | "announceEvents" | "newId">,
+  parts: Pick<RecordingParts<Tx>, "store" | "announceEvents" | "newId" | "now">,
   query: DispatchQuery = {},
 ): Promise<RevivedDispatches> {
+  const { store, announceEvents, newId } = parts;
   const { eventId, handler, type, error, since, run = newId(), limit = 500, dryRun = true } = query;
-  const known = { eventId, handler, type, error, since, run, limit, dryRun } satisfies NamesOf<DispatchQuery>;
+  const { by, reason } = query;
+  const names = { eventId, handler, type, error, since, run, limit, dryRun, by, reason };
+  const known = names satisfies NamesOf<DispatchQuery>;
   refuseUnknown(query, known);
   if (!isWholeNumber(limit, 1, 1000)) throw queryError("limit must be a whole number from 1 to 1000.");
   if (type !== undefined && !eventTypes.includes(type))
@@ -62,15 +72,33 @@ export async function replayDispatches<Tx>(
   if (error !== undefined && (typeof error !== "string" || error === ""))
     throw queryError("error must be a part of the error's text.");
   expectRun(run);
+  if (by !== undefined && !isText(by, 128)) throw queryError("by must be a string of 1 to 128 characters.");
+  if (reason !== undefined && !isText(reason, 1000))
+    throw queryError("reason must be a string of 1 to 1000 characters.");
   const selected = withoutUndefined({ eventId, handler, type, error, since: queryTime("since", since), run });
   if (dryRun) {
     const found = await store.dead({ ...selected, revive: false, limit: limit + 1 });
     return { dryRun, run, dispatches: found.slice(0, limit), more: found.length > limit };
   }
+  if (by !== undefined) await keepRetry(parts, run, { by, reason });
   const dispatches = await store.dead({ ...selected, revive: true, limit });
   if (dispatches.length > 0) announceEvents();
   const left = dispatches.length < limit ? [] : await store.dead({ ...selected, revive: false, limit: 1 });
   return { dryRun, run, dispatches, more: left.length > 0 };
+}
+
+/** Keeps who makes this run, before it begins. A run that goes on keeps the first one. */
+async function keepRetry<Tx>(
+  { store, now }: Pick<RecordingParts<Tx>, "store" | "now">,
+  id: string,
+  person: { by: string; reason: string | undefined },
+): Promise<void> {
+  const value = { ...withoutUndefined(person), at: now().toISOString() };
+  try {
+    await store.transaction((tx) => store.save(tx, { notes: [{ kind: retryNotes, id, version: 0, value }] }));
+  } catch (error) {
+    if (!hasCode(error, "store_conflict")) throw error;
+  }
 }
 
 /** What became of the dispatches of one run of `replayDispatches`. */

@@ -1,6 +1,6 @@
 import { type Payment } from "../../model/payment.js";
 import { withoutUndefined } from "../../shared/without-undefined.js";
-import { type WebhookPage, type WebhookRecord } from "../../store/index.js";
+import { type ResolutionRecord, type WebhookPage, type WebhookRecord } from "../../store/index.js";
 import { type Decided, Decisions } from "../../webhook/recording/decisions.js";
 import { keysOf } from "../../webhook/recording/plan-group.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
@@ -8,6 +8,7 @@ import { readStored } from "../../webhook/recording/rematch.js";
 import { type NamesOf } from "../../shared/unknown-names.js";
 import { inGroups } from "../sweep/in-groups.js";
 import { queryError, queryTime, refuseUnknown } from "../reading/query.js";
+import { checkPerson } from "../resolution/resolution.js";
 
 /** Selects stored webhooks: those that match every given condition. */
 export interface ReplayQuery {
@@ -23,6 +24,10 @@ export interface ReplayQuery {
   to?: Date | undefined;
   /** Whether to report the changes without storing them. @default true */
   dryRun?: boolean | undefined;
+  /** The person who replays them, in 1 to 128 characters, with a reason: then the history of each payment has it. @default a program does */
+  by?: string | undefined;
+  /** Why, for readers of the history: 1 to 1,000 characters. Needed with `by`. */
+  reason?: string | undefined;
   /** Called after each page of at most 100. */
   onProgress?: ((progress: { looked: number; changed: number }) => void) | undefined;
 }
@@ -66,6 +71,8 @@ const queryNames = {
   from: 1,
   to: 1,
   dryRun: 1,
+  by: 1,
+  reason: 1,
   onProgress: 1,
 } satisfies NamesOf<ReplayQuery>;
 const outcomes = {
@@ -92,13 +99,15 @@ export async function replayWebhooks<Tx>(
   query: ReplayQuery = {},
 ): Promise<Replayed> {
   refuseUnknown(query, queryNames);
-  const { dryRun = true, onProgress, clientId, receiptId, outcome } = query;
+  const { dryRun = true, onProgress, clientId, receiptId, outcome, by, reason } = query;
+  if ((by ?? reason) !== undefined) checkPerson({ by, reason });
   if (outcome !== undefined && !Object.hasOwn(outcomes, outcome))
     throw queryError(`outcome must be one of ${Object.keys(outcomes).join(", ")}.`);
   const [from, to] = [queryTime("from", query.from), queryTime("to", query.to)];
   const selected = withoutUndefined({ clientId, receiptId, outcome, from, to });
   await parts.ready();
-  const run: Run = { dryRun, unsaved: new Map(), seen: new Set() };
+  const person = by !== undefined && reason !== undefined ? { by, reason } : undefined;
+  const run: Run = { dryRun, person, unsaved: new Map(), seen: new Set() };
   const result: Replayed = { dryRun, looked: 0, forgotten: 0, changed: 0, changes: [] };
   let after: WebhookPage["after"];
   for (;;) {
@@ -121,6 +130,7 @@ export async function replayWebhooks<Tx>(
 /** The state of one replay, from page to page. */
 interface Run {
   dryRun: boolean;
+  person: Pick<ResolutionRecord, "by" | "reason"> | undefined;
   /** Payments as a dry run would have stored them, by clientId. */
   unsaved: Map<string, Payment>;
   /** The eventKeys that webhooks of this replay have by the current rules, where they had another one. */
@@ -134,6 +144,7 @@ async function replayPage<Tx>(
 ): Promise<ReplayChange[]> {
   if (webhooks.length === 0) return [];
   const messages = webhooks.map(readStored);
+  const at = now().toISOString();
   const { changes, events, seen, updated } = await store.transaction(async (tx) => {
     // The store may run this again, so that nothing outside of it is changed.
     const seen = new Set<string>();
@@ -141,7 +152,7 @@ async function replayPage<Tx>(
     const recorded = new Set(locked.eventKeys);
     const decisions = new Decisions(
       locked.payments.map((payment) => run.unsaved.get(payment.clientId) ?? payment),
-      { now: now().toISOString(), newId, policy },
+      { now: at, newId, policy },
     );
     const { payments, rematched, events } = decisions;
     const changes: ReplayChange[] = [];
@@ -173,13 +184,36 @@ async function replayPage<Tx>(
       });
     }
     const updated = payments.changed();
-    if (!run.dryRun && rematched.length > 0) await store.save(tx, { updated, rematched, events });
+    const resolutions = run.person ? changes.flatMap((one) => replayed(one, run.person!, newId(), at)) : [];
+    if (!run.dryRun && rematched.length > 0)
+      await store.save(tx, { updated, rematched, events, resolutions });
     return { changes, events, seen, updated };
   });
   for (const eventKey of seen) run.seen.add(eventKey);
   if (run.dryRun) for (const payment of updated) run.unsaved.set(payment.clientId, payment);
   if (!run.dryRun && events.length > 0) announceEvents();
   return changes;
+}
+
+/** Returns what the history keeps of a change, if the webhook names a payment. Without its receiptId, which would settle the webhook. */
+function replayed(
+  { receiptId, clientId, from, to }: ReplayChange,
+  person: Pick<ResolutionRecord, "by" | "reason">,
+  id: string,
+  at: string,
+): ResolutionRecord[] {
+  if (clientId === undefined) return [];
+  return [
+    {
+      id: `replayed:${receiptId}:${id}`,
+      clientId,
+      action: "replayed",
+      before: from,
+      after: to,
+      ...person,
+      at,
+    },
+  ];
 }
 
 /** Returns whether the decision differs from the stored one. An applied webhook is stale by now, and stays applied. */

@@ -86,13 +86,18 @@ export function checkResolution(given: Resolution): void {
     throw resolutionInvalid(
       "Give either the receiptId of a webhook or the clientId of a payment, as a string.",
     );
+  checkPerson({ reason, by });
+  if (evidence !== undefined && action === "dismiss")
+    throw resolutionInvalid("Only accept and refunded take evidence.");
+  if (evidence !== undefined) checkEvidence(evidence, receiptId);
+}
+
+/** Throws `resolution_invalid` unless a person and a reason are given, as the history keeps them. */
+export function checkPerson({ reason, by }: { reason?: unknown; by?: unknown }): void {
   if (!isText(reason, 1000))
     throw resolutionInvalid("reason must be a string of 1 to 1000 characters: it is kept in the history.");
   if (!isText(by, 128))
     throw resolutionInvalid("by must name the person who decided, in 1 to 128 characters.");
-  if (evidence !== undefined && action === "dismiss")
-    throw resolutionInvalid("Only accept and refunded take evidence.");
-  if (evidence !== undefined) checkEvidence(evidence, receiptId);
 }
 
 /** Returns `resolution_not_possible`. */
@@ -112,9 +117,14 @@ export function resolutionId({ action, receiptId, evidence }: Resolution, client
   return `${isForOrder ? "accepted for the order" : actions[action]}:${receiptId ?? clientId}`;
 }
 
+/** Returns the state of a payment, with what a person has to see or has settled of it, as a resolution keeps it. */
+export function stateText({ state, withheld, attention }: Payment): string {
+  return [state, withheld, attention].filter((one) => one !== undefined).join(", ");
+}
+
 /** Returns the `payment.resolved` of a resolution. */
 export function resolvedEvent(
-  { id: _, at: __, ...about }: ResolutionRecord,
+  { id: _, at: __, before: ___, after: ____, ...about }: ResolutionRecord,
   payment: Payment | undefined,
 ): EventDraft {
   return {

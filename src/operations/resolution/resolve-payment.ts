@@ -30,6 +30,7 @@ import {
   resolutionId,
   resolutionInvalid,
   resolvedEvent,
+  stateText,
   type Resolution,
   type Resolved,
 } from "./resolution.js";
@@ -121,10 +122,10 @@ async function storeResolution<Tx>(
       const { known } = subject;
       const about = { resolution, given, payments, parts: { newId, policy }, webhook, report, known };
       const { drafts, resolutions = [resolution], ...rest } = changesOf(about);
-      kept = resolutions[0]!;
+      kept = { ...resolutions[0]!, ...stateChange(about, rest.updated) };
       const stamp = { newId, clientId, recordedAt: resolution.at };
       const events = drafts.map((draft) => stampEvent(draft, stamp));
-      if (!given.dryRun) await store.save(tx, { ...rest, resolutions, events });
+      if (!given.dryRun) await store.save(tx, { ...rest, resolutions: [kept], events });
     });
   } catch (error) {
     // Where another call was faster with the same one, nothing may be left to resolve.
@@ -148,12 +149,22 @@ interface ResolutionCase {
   known: StoredHistory;
 }
 
+/** Returns what was before, and what is after: of the webhook that is dismissed, or else of the payment. */
+function stateChange(
+  { resolution, payments, webhook }: ResolutionCase,
+  updated: Changes["updated"] = [],
+): Pick<ResolutionRecord, "before" | "after"> {
+  if (webhook && resolution.action === "dismissed") return { before: webhook.outcome, after: "dismissed" };
+  const stored = payments.find(({ clientId }) => clientId === resolution.clientId);
+  return stored ? { before: stateText(stored), after: stateText(updated[0] ?? stored) } : {};
+}
+
 /** Returns what the resolution changes, and its events. */
 function changesOf(about: ResolutionCase): Changes & { drafts: EventDraft[] } {
   const { resolution, given, payments, webhook, known } = about;
   const stored = payments.find(({ clientId }) => clientId === resolution.clientId);
-  switch (resolution.action) {
-    case "accepted":
+  switch (given.action) {
+    case "accept":
       if (!stored) throw notPossible(`the store has no payment ${resolution.clientId}; adopt it first`);
       if (webhook && webhook.outcome !== "inadmissible") return acceptWebhook(about, stored);
       if (stored.withheld && !resolution.evidence) return acceptForOrder(about, stored);
@@ -161,7 +172,7 @@ function changesOf(about: ResolutionCase): Changes & { drafts: EventDraft[] } {
     case "refunded":
       if (stored?.state !== "completed") throw notPossible("only a completed payment can be refunded");
       return applyRefund(resolution, given, stored, known.resolutions);
-    case "dismissed": {
+    case "dismiss": {
       if (!webhook && !stored) throw notPossible(`the store has no payment ${resolution.clientId}`);
       if (!webhook && stored?.withheld === "unsettled")
         throw notPossible(`${stored.clientId} was paid with another amount; accept or refund it`);

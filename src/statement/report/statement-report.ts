@@ -1,3 +1,4 @@
+import { csvLine, type CsvCell } from "../../shared/csv-line.js";
 import { type StatementFinding } from "../result/finding.js";
 import { type StatementSummary } from "../result/summary.js";
 
@@ -9,9 +10,7 @@ export interface StatementReport {
   end(summary: StatementSummary): string;
 }
 
-type Cell = string | number | undefined;
-
-const columns: readonly (readonly [name: string, cell: (finding: StatementFinding) => Cell])[] = [
+const columns: readonly (readonly [name: string, cell: (finding: StatementFinding) => CsvCell])[] = [
   ["kind", ({ kind }) => kind],
   ["line", ({ line }) => line],
   ["first_line", ({ firstLine }) => firstLine],
@@ -50,27 +49,6 @@ export function csvReport(): StatementReport {
     add: (finding) => withHeader(csvLine(columns.map(([, cell]) => cell(finding)))),
     end: () => withHeader(""),
   };
-}
-
-function csvLine(cells: readonly Cell[]): string {
-  return `${cells.map(csvCell).join(",")}\r\n`;
-}
-
-function csvCell(value: Cell): string {
-  const text = withoutFormula(String(value ?? ""));
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/**
- * What a spreadsheet takes for the start of a formula, as the first character of a cell: also the full-width and small forms.
- * Which character separates cells is the reader's choice, so every place counts that is not inside a word, number or id.
- */
-const formulaStart =
-  /(?<![\p{L}\p{N}_.-])[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]|^[\t\r\n]/gu;
-
-/** Puts an apostrophe before each start of a formula. Plain negative numbers stay as they are. */
-function withoutFormula(text: string): string {
-  return /^-\d+(\.\d+)?$/.test(text) ? text : text.replace(formulaStart, "'$&");
 }
 
 /** Makes a report as one JSON document, with one line for each finding: `{ "findings": [ … ], "summary": { … } }`. */

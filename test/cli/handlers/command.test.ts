@@ -39,10 +39,19 @@ describe("tillkit handlers", () => {
       paused: { by: "Amina", reason: "the accounts are down" },
       changes: [{ did: "paused" }, { did: "limited" }],
     });
-    for (const line of (await handlers("list")).stdout.split("\n"))
+    for (const line of (await handlers("list")).stdout.split("\n").slice(0, 3))
       expect(line.length).toBeLessThanOrEqual(100);
-    expect((await handlers("resume", "ledger", "--by", "Said")).stdout).toBe("ledger: 0.5 a second\n");
+    expect((await handlers("list")).stdout).toContain("\nLet it run: tillkit handlers resume ledger --by ");
+    const resumed = ["resume", "ledger", "--by", "Said", "--key", "click-1"];
+    expect((await handlers(...resumed)).stdout).toBe("ledger: 0.5 a second\n");
+    await handlers("pause", "ledger", "--reason", "down again", "--by", "Amina");
+    // The click arrives again, and must not let it run.
+    expect((await handlers(...resumed)).stdout).toContain("paused by Amina");
+    await handlers("resume", "ledger", "--by", "Said");
     expect((await handlers("limit", "ledger", "--per-second", "none")).stdout).toBe("ledger: runs\n");
+    const { stdout: changes } = await handlers("list", "ledger");
+    expect(changes).toMatch(/resumed by Said; before: paused by Amina since \S+: the accounts are down\n/);
+    expect(changes).toMatch(/limited by a program; limit none; before: 0\.5 a second\n/);
   });
 
   it("runs dead dispatches again that match, only with --apply, and says what became of them", async () => {
@@ -66,10 +75,10 @@ describe("tillkit handlers", () => {
     expect(await found("--since", "2099-01-01")).toBe(0);
     expect(pairs(await claimed(store, [ledger, mailer]))).toEqual([]);
 
-    const did = await handlers("retry", "ledger", "--apply");
+    const did = await handlers("retry", "ledger", "--apply", "--by", "Amina", "--reason", "fixed");
     expect(did.code).toBe(0);
     expect(did.stdout).toContain("2 dead dispatches run again.");
-    const run = /retry --run (\S+)/.exec(did.stdout)![1]!;
+    const run = /retry --run (\S+) --store/.exec(did.stdout)![1]!;
     const [first, second] = await claimed(store, [ledger, mailer]);
     expect(pairs([first!, second!])).toEqual(["e0 ledger", "e1 ledger"]);
     await settled(store, first!, { state: "done" });
@@ -91,18 +100,18 @@ describe("tillkit handlers", () => {
     const overdue = { ...mailer, event: "payment.overdue" } as const;
     await withEvents(store, [ledger, mailer, overdue], 2);
     await saved(store, { events: [event("e4", { type: "payment.overdue" })] });
-    expect(await handlers("retire", "ledger")).toMatchObject({
+    expect(await handlers("retire", "ledger", "--by", "Amina")).toMatchObject({
       code: 0,
       stdout: "ledger is retired. 2 of its dispatches were not done.\n",
     });
-    expect(documentOf(await handlers("retire", "ledger", "--json"))).toEqual({
+    expect(documentOf(await handlers("retire", "ledger", "--by", "Amina", "--json"))).toEqual({
       handler: "ledger",
       retired: 0,
     });
-    expect((await handlers("retire", "leger")).stdout).toContain(
+    expect((await handlers("retire", "leger", "--by", "Amina")).stdout).toContain(
       "Is the name right? The store also knows: mailer.",
     );
-    await handlers("retire", "mailer", "--event", "payment.overdue");
+    await handlers("retire", "mailer", "--event", "payment.overdue", "--by", "Amina");
     expect(pairs(await claimed(store, [ledger, mailer, overdue]))).toEqual(["e0 mailer", "e1 mailer"]);
   });
 
@@ -115,7 +124,10 @@ describe("tillkit handlers", () => {
     [["resume", "ledger"], 2, "--by is missing"],
     [["resume", "ledger", "--by", "A", "--apply"], 2, "--apply cannot be used with resume"],
     [["limit", "ledger", "--per-second", "few"], 2, "perSecond must be a number"],
-    [["list", "ledger"], 2, "takes no handler"],
+    [["list", "leger"], 3, "Did you mean ledger?"],
+    [["retry", "leger"], 3, "Did you mean ledger?"],
+    [["retry", "--apply"], 2, "--by is missing"],
+    [["retire", "ledger"], 2, "--by is missing"],
     [["retry", "--event", "payment.complete"], 2, "type must be one of payment.completed, "],
     [["retry", "--since", "yesterday"], 2, "--since must be a day (UTC)"],
     [["pause", "leger", "--by", "A", "--reason", "r"], 3, "Did you mean ledger?"],

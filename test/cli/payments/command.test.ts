@@ -59,7 +59,7 @@ describe("tillkit payments", () => {
 
   it("prints a table that fits the terminal, and no hash of a key", async () => {
     const { stdout } = await payments("find", "order-7");
-    expect(stdout).toMatch(/^created +state +amount +order +clientId +provider\n/);
+    expect(stdout).toMatch(/^created \(UTC\) +state +amount +order +clientId +provider\n/);
     expect(stdout).toContain("1475 KMF");
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
     for (const argv of [["find", "c-1"], ["list"], ["show", "c-1"]])
@@ -86,7 +86,7 @@ describe("tillkit payments", () => {
   });
 
   it.each([
-    [["look"], "tillkit payments needs find, show, refund or list"],
+    [["look"], "tillkit payments needs find, show, refund, adopt, list or export"],
     [["find"], "find needs <text>, or --day"],
     [["find", "--amount", "5"], "--amount needs --day"],
     [["find", "--amount", "5,5", "--day", "2024-05-01"], "--amount must be a decimal"],

@@ -6,6 +6,7 @@ import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
 const folder = temporaryFolder();
 const file = `${folder.path}/shop.db`;
+const who = ["--by", "Amina", "--reason", "wrong prefix"];
 const replay = (...argv: string[]) => runCli(["replay", "--store", file, ...argv], { cwd: folder.path });
 
 /** Uses a kit on the same file, and closes it before the command runs. */
@@ -42,13 +43,19 @@ describe("tillkit replay", () => {
     });
     await withKit(async (payments) => expect(await payments.find("c-1")).toMatchObject({ state: "pending" }));
 
-    const did = await replay("--apply", "--client-id-prefix=");
+    const did = await replay("--apply", ...who, "--client-id-prefix=");
     expect(did.code).toBe(0);
     expect(did.stdout).toContain("foreign → applied, payment pending → completed");
     expect(did.stdout).toContain("1 webhooks read; 1 were decided differently.");
     await withKit(async (payments) =>
       expect(await payments.find("c-1")).toMatchObject({ state: "completed" }),
     );
+    await withKit(async (payments) => {
+      const { entries } = await payments.history("c-1");
+      expect(entries.map(({ text }) => text)).toContain(
+        "replayed by Amina (foreign → applied): wrong prefix",
+      );
+    });
     expect(documentOf(await replay("--json"))).toMatchObject({ changed: 0 });
     expect((await replay()).code).toBe(0);
   });
@@ -62,15 +69,17 @@ describe("tillkit replay", () => {
       },
     );
     const foreign = ["--outcome", "foreign"];
-    const refused = await replay("--apply", ...foreign);
+    const refused = await replay("--apply", ...who, ...foreign);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain("1 webhooks are foreign by a policy of the application");
     const dry = await replay(...foreign);
     expect(dry).toMatchObject({ code: 1, stderr: expect.stringContaining("--client-id-prefix") as string });
     const nothing = { code: 0, stdout: expect.stringContaining("0 were decided differently") as string };
-    expect(await replay("--apply", ...foreign, "--client-id-prefix", clientIdPrefix)).toMatchObject(nothing);
+    expect(await replay("--apply", ...who, ...foreign, "--client-id-prefix", clientIdPrefix)).toMatchObject(
+      nothing,
+    );
     const env = { TILLKIT_CLIENT_ID_PREFIX: clientIdPrefix };
-    const argv = ["replay", "--store", file, "--apply", ...foreign];
+    const argv = ["replay", "--store", file, "--apply", ...who, ...foreign];
     expect(await runCli(argv, { env, cwd: folder.path })).toMatchObject(nothing);
   });
 
@@ -87,19 +96,21 @@ describe("tillkit replay", () => {
     );
     const selected = ["--client-id", "c-7"];
     const stateNow = () => withKit(async (payments) => (await payments.find("c-7"))?.state);
-    const refused = await replay("--apply", ...selected);
+    const refused = await replay("--apply", ...who, ...selected);
     expect(refused).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("are unconfirmed by a policy") as string,
     });
     const misspelt = { env: { TILLKIT_CONFIRM: "lokup" }, cwd: folder.path };
-    expect(await runCli(["replay", "--store", file, "--apply", ...selected], misspelt)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("TILLKIT_CONFIRM must be lookup") as string,
-    });
-    expect((await replay("--apply", ...selected, "--confirm", "lookup")).code).toBe(0);
+    expect(await runCli(["replay", "--store", file, "--apply", ...who, ...selected], misspelt)).toMatchObject(
+      {
+        code: 2,
+        stderr: expect.stringContaining("TILLKIT_CONFIRM must be lookup") as string,
+      },
+    );
+    expect((await replay("--apply", ...who, ...selected, "--confirm", "lookup")).code).toBe(0);
     expect(await stateNow()).toBe("pending");
-    expect((await replay("--apply", ...selected, "--confirm", "none")).code).toBe(0);
+    expect((await replay("--apply", ...who, ...selected, "--confirm", "none")).code).toBe(0);
     expect(await stateNow()).toBe("completed");
   });
 
@@ -120,6 +131,7 @@ describe("tillkit replay", () => {
   });
 
   it.each([
+    [["--apply"], 2, "--by and --reason are missing"],
     [["--from", "yesterday"], 2, "--from must be a day (UTC) or a time with its offset"],
     [["--from", "1/5/26"], 2, "--from must be a day (UTC)"],
     [["--to", "2026-11-20T10:00:00"], 2, "--to must be a day (UTC)"],

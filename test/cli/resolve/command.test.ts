@@ -8,7 +8,7 @@ const folder = temporaryFolder();
 const file = `${folder.path}/shop.db`;
 const resolve = (...argv: string[]) => runCli(["resolve", "--store", file, ...argv], { cwd: folder.path });
 const who = ["--by", "Amina", "--reason", "lost webhook"];
-const row = ["--evidence", "statement", "--document", "november.csv, line 14", "--currency", "KMF"];
+const row = ["--evidence", "statement", "--document", "november.csv, line 14"];
 
 describe("tillkit resolve", () => {
   beforeAll(async () => {
@@ -22,6 +22,7 @@ describe("tillkit resolve", () => {
       expect(await resolve(...argv)).toMatchObject({ code, stderr: expect.stringContaining(part) as string });
     await refused(2, "needs accept, refunded or dismiss", "pay", "--client-id", "c-1", ...who);
     await refused(2, "--by is missing", "accept", "--client-id", "c-1", "--reason", "x");
+    await refused(2, "--by and --reason are missing", "accept", "--client-id", "c-1");
     await refused(2, "evidence_missing", "accept", "--client-id", "c-1", ...who);
     await refused(2, "--value is missing", "accept", "--client-id", "c-1", ...who, ...row);
     await refused(2, "only be used with --evidence", "accept", "--client-id", "c-1", ...who, "--value", "1");
@@ -35,6 +36,8 @@ describe("tillkit resolve", () => {
       "nobody",
       ...who,
       ...row,
+      "--currency",
+      "KMF",
       "--value",
       "1475",
     );
@@ -42,10 +45,16 @@ describe("tillkit resolve", () => {
 
   it("completes a payment from evidence, says so, and says the first decision when it is repeated", async () => {
     const accept = ["accept", "--client-id", "c-1", ...who, ...row, "--value", "1475"];
-    expect(await resolve(...accept)).toMatchObject({
+    const shown = await resolve(...accept, "--json");
+    expect(shown.code).toBe(1);
+    expect(documentOf(shown)).toMatchObject({ dryRun: true, resolved: false, state: "pending" });
+    expect(shown.stderr).toContain("c-1, order order-1, 1475 KMF: accept: pending → completed.");
+    const asked = { cwd: folder.path, stdin: "no\n" };
+    expect(await runCli(["resolve", "--store", file, ...accept], asked)).toMatchObject({ code: 1 });
+    expect(await resolve(...accept, "--apply")).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^c-1 is completed\. Settled now: accepted by Amina at \S+: lost webhook\n$/,
+        /\nc-1 is completed\. Settled now: accepted by Amina at \S+: lost webhook\n$/,
       ) as string,
     });
     expect(documentOf(await resolve(...accept, "--json"))).toMatchObject({
@@ -79,7 +88,7 @@ describe("tillkit resolve", () => {
     );
     await saved(store, { webhooks });
     await store.close();
-    const done = documentOf(await resolve("dismiss", "--receipt-id", "r-2", ...who, "--json"));
+    const done = documentOf(await resolve("dismiss", "--receipt-id", "r-2", ...who, "--apply", "--json"));
     expect(done).toMatchObject({ resolution: { receiptId: "r-2" }, resolved: true });
   });
 });

@@ -96,7 +96,12 @@ onEachDatabase("histories", (kind) => {
   });
 
   it("of an unknown clientId are empty", async () => {
-    expect(await shop().history("nobody")).toEqual({ clientId: "nobody", others: [], entries: [] });
+    expect(await shop().history("nobody")).toEqual({
+      clientId: "nobody",
+      others: [],
+      entries: [],
+      attention: [],
+    });
   });
 
   it("show the hash of a return token neither to people nor to handlers, and lists do not either", async () => {

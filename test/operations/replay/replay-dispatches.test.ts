@@ -8,6 +8,7 @@ afterEach(closeAll);
 
 let runs = 0;
 const newId = () => `run-${++runs}`;
+const now = () => new Date();
 
 /** Returns a store with this number of dead dispatches, whose process runs no more. */
 async function storeWithDead(count: number, handlers = ["books"]): Promise<MemoryStore> {
@@ -35,7 +36,7 @@ describe("a replay of dead dispatches", () => {
     const announceEvents = jest.fn();
     const replay = async (dryRun: boolean, limit: number) => {
       const { dispatches, more } = await replayDispatches(
-        { store, announceEvents, newId },
+        { store, announceEvents, newId, now },
         { dryRun, limit },
       );
       return [dispatches.length, more];
@@ -54,14 +55,14 @@ describe("a replay of dead dispatches", () => {
     const store = await storeWithDead(1, ["books", "mail"]);
     const query = { handler: "books", limit: 1 };
     const announceEvents = () => {};
-    expect(await replayDispatches({ store, announceEvents, newId }, query)).toMatchObject({
+    expect(await replayDispatches({ store, announceEvents, newId, now }, query)).toMatchObject({
       dryRun: true,
       dispatches: [{ handler: "books" }],
       more: false,
     });
-    const again = await replayDispatches({ store, announceEvents, newId }, { ...query, dryRun: false });
+    const again = await replayDispatches({ store, announceEvents, newId, now }, { ...query, dryRun: false });
     expect(again).toMatchObject({ dispatches: [{ handler: "books" }], more: false });
-    expect(await replayDispatches({ store, announceEvents, newId }, { dryRun: false })).toMatchObject({
+    expect(await replayDispatches({ store, announceEvents, newId, now }, { dryRun: false })).toMatchObject({
       dispatches: [{ handler: "mail" }],
       more: false,
     });

@@ -261,7 +261,7 @@ export const reportChecks: Checks = {
     const refund = { kind: "reversal", amount: total, before: total, rest: total, key: "ligne 7" } as const;
     const resolutions = [
       { ...made, id: "r1", evidence },
-      { ...made, id: "r2" },
+      { ...made, id: "r2", before: "pending", after: "completed" },
       { ...made, id: "r3", action: "refunded", refund } as const,
     ];
     await saved(store, { created: [payment("p1")], resolutions });

@@ -19,6 +19,7 @@ export function mysqlSchema(tables: Tables, collation: string): Schema {
       keepEnds(tables, type),
       keepRefunds(tables, type),
       keepNeeds(tables, type),
+      keepActions(tables, type),
     ],
     findTable: "select 1 from information_schema.tables where table_schema = database() and table_name = ?",
     createMeta: `create table if not exists ${tables.meta}
@@ -186,6 +187,12 @@ const keepNeeds = (t: Tables, type: Types): string[] => [
   `update ${t.webhooks} set attention = case outcome when 'mismatch' then 'mismatched' else outcome end
     where parked = 1 or outcome in ('mismatch', 'inadmissible')
       and receipt_id not in (select receipt_id from ${t.resolutions} where receipt_id is not null)`,
+];
+
+/** What was before a person did something, and what after. */
+const keepActions = (t: Tables, type: Types): string[] => [
+  `alter table ${t.resolutions} add column before_text varchar(64) ${type.text},
+    add column after_text varchar(64) ${type.text}`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

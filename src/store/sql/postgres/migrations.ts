@@ -20,6 +20,7 @@ export function postgresSchema(tables: Tables): Schema {
       keepEnds(tables),
       keepRefunds(tables),
       keepNeeds(tables),
+      keepActions(tables),
     ],
     findTable: "select 1 where to_regclass(?) is not null",
     createMeta: `create table if not exists ${tables.meta} (name text primary key, value text not null)`,
@@ -193,6 +194,11 @@ const keepNeeds = (t: Tables): string[] => [
   `update ${t.webhooks} set attention = case outcome when 'mismatch' then 'mismatched' else outcome end
     where parked = 1 or outcome in ('mismatch', 'inadmissible')
       and receipt_id not in (select receipt_id from ${t.resolutions} where receipt_id is not null)`,
+];
+
+/** What was before a person did something, and what after. */
+const keepActions = (t: Tables): string[] => [
+  `alter table ${t.resolutions} add column before_text text, add column after_text text`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

@@ -6,7 +6,7 @@ import { type Database } from "./names.js";
 import { insertAll } from "./write-rows.js";
 
 const required = ["id", "client_id", "action", "reason", "resolved_by", "resolved_at"] as const;
-const nullable = ["receipt_id", "evidence", "refund"] as const;
+const nullable = ["receipt_id", "evidence", "refund", "before_text", "after_text"] as const;
 const columns = [...required, ...nullable];
 
 type ResolutionRow = Record<(typeof required)[number], string> &
@@ -28,6 +28,8 @@ export async function insertResolutions(
     one.receiptId ?? null,
     one.evidence ? JSON.stringify(one.evidence) : null,
     one.refund ? JSON.stringify(one.refund) : null,
+    one.before ?? null,
+    one.after ?? null,
   ]);
   await insertAll(tx, dialect, { table: tables.resolutions, columns, rows });
 }
@@ -54,6 +56,8 @@ function resolutionOf(row: ResolutionRow): ResolutionRecord {
     ...(row.receipt_id === null ? {} : { receiptId: row.receipt_id }),
     ...(row.evidence !== null && { evidence: JSON.parse(row.evidence) as Evidence }),
     ...(row.refund !== null && { refund: JSON.parse(row.refund) as Refund }),
+    ...(row.before_text !== null && { before: row.before_text }),
+    ...(row.after_text !== null && { after: row.after_text }),
     reason: row.reason,
     by: row.resolved_by,
     at: row.resolved_at,

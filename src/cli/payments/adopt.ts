@@ -1,0 +1,43 @@
+import { type Adoption, type Payments } from "../../index.js";
+import { type Arguments, type ExitCode, type InputContext } from "../terminal/command.js";
+import { confirms } from "../terminal/confirm.js";
+import { requiredOptions } from "../terminal/option-values.js";
+import { type Output } from "../terminal/output.js";
+
+/** Says what would be adopted, and adopts it with `--apply` or after a yes on standard input. */
+export async function adopt(
+  payments: Payments,
+  args: Arguments,
+  output: Output,
+  context: InputContext,
+): Promise<ExitCode> {
+  const needed = ["reference", "amount", "currency", "by", "reason"] as const;
+  const { reference, amount, currency, by, reason } = requiredOptions(args, needed);
+  const clientId = args.object!;
+  const total = { value: amount, currency };
+  const given: Adoption = { clientId, reference, total, serviceId: args.get("service-id"), by, reason };
+  const would = await payments.adopt({ ...given, dryRun: true });
+  const isNew = would.adopted;
+  if (isNew) {
+    const { entries } = await payments.history(clientId);
+    const count = entries.filter(({ kind }) => kind === "webhook").length;
+    output.print(`${clientId}: order ${reference}, ${amount} ${currency}. Webhooks that name it: ${count}.`);
+  }
+  const isWanted = isNew && (args.has("apply") || (await confirms("Adopt it?", args, context)));
+  const { payment, adopted } = isNew && !isWanted ? would : await payments.adopt(given);
+  const isDry = isNew && !isWanted;
+  output.printJson({
+    adopted: adopted && !isDry,
+    state: payment.state,
+    clientId,
+    ...(isDry && { dryRun: true }),
+  });
+  if (isDry) {
+    output.print("Nothing was changed; --apply adopts it.");
+    return 1;
+  }
+  output.print(
+    adopted ? `It is adopted now, and ${payment.state}.` : `The store had it before; it is ${payment.state}.`,
+  );
+  return 0;
+}

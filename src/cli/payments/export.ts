@@ -1,0 +1,73 @@
+import {
+  type HistoryEntry,
+  type Payment,
+  type PaymentHistory,
+  type PaymentQuery,
+  type Payments,
+  type PaymentState,
+} from "../../index.js";
+import { csvLine } from "../../shared/csv-line.js";
+import { type Arguments, type ExitCode } from "../terminal/command.js";
+import { timeOption } from "../terminal/option-values.js";
+import { type Output } from "../terminal/output.js";
+import { clientIdNamed } from "./find.js";
+
+const maxPage = 500;
+const actionFields = ["action", "did", "by", "reason", "before", "after", "receiptId", "eventId"] as const;
+const header = ["clientId", "order", "amount", "currency", "state", "at", "kind", ...actionFields, "text"];
+
+/** Writes everything that happened to the selected payments: as CSV, or with `--json` one document for each payment. */
+export async function exportHistories(
+  payments: Payments,
+  args: Arguments,
+  output: Output,
+): Promise<ExitCode> {
+  const isJson = args.has("json");
+  const printLine = (cells: Parameters<typeof csvLine>[0]): void => output.print(csvLine(cells).trimEnd());
+  let count = 0;
+  if (!isJson) printLine(header);
+  for await (const clientId of selectedIds(payments, args)) {
+    const history = await payments.history(clientId);
+    if (!history.payment && history.entries.length === 0) continue;
+    count += 1;
+    output.printJson(history);
+    if (!isJson) for (const entry of history.entries) printLine(cellsOf(history, entry));
+  }
+  output.log(count === 0 ? "No payment was found." : `${count} payments.`);
+  return count === 0 ? 1 : 0;
+}
+
+async function* selectedIds(payments: Payments, args: Arguments): AsyncGenerator<string, void, undefined> {
+  if (args.object !== undefined) yield clientIdNamed(payments, args.object.trim());
+  else for await (const { clientId } of selectedPayments(payments, args)) yield clientId;
+}
+
+function cellsOf({ clientId, payment }: PaymentHistory, entry: HistoryEntry): Parameters<typeof csvLine>[0] {
+  const fields = entry as Partial<Record<(typeof actionFields)[number], string>>;
+  const { reference, total, state } = payment ?? {};
+  const about = [clientId, reference, total?.value, total?.currency, state, entry.at, entry.kind];
+  return [...about, ...actionFields.map((name) => fields[name]), entry.text];
+}
+
+/** Returns the query of the options that select payments. */
+export function queryOf(args: Arguments): PaymentQuery {
+  return {
+    state: args.get("state") as PaymentState | undefined,
+    reference: args.get("reference"),
+    from: timeOption(args, "from"),
+    to: timeOption(args, "to"),
+  };
+}
+
+/** Yields all payments that the options select, oldest first. */
+async function* selectedPayments(
+  payments: Payments,
+  args: Arguments,
+): AsyncGenerator<Payment, void, undefined> {
+  for (let cursor: string | undefined; ;) {
+    const page = await payments.list({ ...queryOf(args), first: "oldest", limit: maxPage, cursor });
+    yield* page.payments;
+    cursor = page.cursor;
+    if (cursor === undefined) return;
+  }
+}

@@ -1,0 +1,108 @@
+import { type Payment, type Payments } from "../../index.js";
+import { isAmount, sameValue } from "../../model/money.js";
+import { operandError, optionError } from "../terminal/arguments.js";
+import { type Arguments, type ExitCode } from "../terminal/command.js";
+import { commandLine } from "../terminal/command-line.js";
+import { timeOption } from "../terminal/option-values.js";
+import { type Output } from "../terminal/output.js";
+import { printColumns } from "../terminal/table.js";
+
+const dayMs = 24 * 60 * 60 * 1000;
+const maxPage = 500;
+const maxFound = 100;
+
+/** Finds payments by a text, or by the day with or without the amount. */
+export async function find(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
+  const text = args.object?.trim();
+  const [amount, time] = [args.get("amount"), timeOption(args, "day")];
+  const day = time && startOfDay(time);
+  if (amount !== undefined && !day) throw optionError("--amount needs --day.");
+  if (amount !== undefined && !isAmount(amount))
+    throw optionError("--amount must be a decimal, such as 1475 or 10.50.");
+  if (!text && !day)
+    throw operandError("tillkit payments find needs <text>, or --day with or without --amount.");
+  const isWanted = ({ createdAt, total }: Payment): boolean =>
+    (!day || startOfDay(new Date(createdAt)).getTime() === day.getTime()) &&
+    (amount === undefined || sameValue(total.value, amount));
+  const found = text
+    ? (await paymentsNamed(payments, text)).filter(isWanted)
+    : await ofDay(payments, day!, isWanted);
+  const code = printPayments(found, output);
+  const show = (object: string): string => commandLine(["payments", "show", object], args);
+  if (found.length > 0) output.print(`\nWhat happened to it: ${show(found[0]!.clientId)}`);
+  else if (text && (await payments.history(text)).entries.length > 0)
+    output.print(`Webhooks name it, or somebody has settled it: ${show(text)}`);
+  else
+    output.print(
+      "Other ways: the number of the order, the number on the receipt, or --amount with --day. A number that only the provider " +
+        "knows stands on its statement: tillkit help statement.",
+    );
+  return code;
+}
+
+/** Returns the payments that a text names, whatever it is the name of. */
+export async function paymentsNamed(payments: Payments, text: string): Promise<Payment[]> {
+  const found = [
+    await payments.find(text),
+    await payments.find({ serviceId: text }),
+    ...(await payments.list({ reference: text, limit: maxFound })).payments,
+    ...(await payments.list({ providerId: text, limit: maxFound })).payments,
+    ...(await payments.list({ claimed: text })).payments,
+  ];
+  return [...new Map(found.flatMap((one) => (one ? [[one.clientId, one] as const] : []))).values()];
+}
+
+/** Returns the clientId of the only payment that a text names, or the text itself. */
+export async function clientIdNamed(payments: Payments, text: string): Promise<string> {
+  if (await payments.find(text)) return text;
+  const found = await paymentsNamed(payments, text);
+  return found.length === 1 ? found[0]!.clientId : text;
+}
+
+/** Returns the start of the UTC day. */
+function startOfDay(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / dayMs) * dayMs);
+}
+
+async function ofDay(
+  payments: Payments,
+  day: Date,
+  isWanted: (payment: Payment) => boolean,
+): Promise<Payment[]> {
+  const found: Payment[] = [];
+  const to = new Date(day.getTime() + dayMs);
+  for (let cursor: string | undefined; ;) {
+    const page = await payments.list({ from: day, to, limit: maxPage, cursor });
+    found.push(...page.payments.filter(isWanted));
+    cursor = page.cursor;
+    if (cursor === undefined) return found;
+  }
+}
+
+/** Prints payments as a table, or says that there are none. */
+export function printPayments(found: readonly Payment[], output: Output, cursor?: string): ExitCode {
+  output.printJson({ payments: found.map(withoutHash), ...(cursor !== undefined && { cursor }) });
+  if (found.length === 0) {
+    output.print("No payment was found.");
+    return 1;
+  }
+  printColumns(
+    output,
+    ["created (UTC)", "state", "amount", "order", "clientId", "provider"],
+    found.map((one) => [
+      one.createdAt.slice(0, 16).replace("T", " "),
+      one.state,
+      `${one.total.value} ${one.total.currency}`,
+      one.reference,
+      one.clientId,
+      one.reported?.providerId ?? "",
+    ]),
+    ["clientId", "provider"],
+  );
+  return 0;
+}
+
+/** Returns the payment without what only the kit needs. */
+function withoutHash({ returnKeyHash: _, ...payment }: Payment): Payment {
+  return payment;
+}

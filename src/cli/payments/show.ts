@@ -1,0 +1,84 @@
+import { type Payment, type PaymentHistory, type Payments } from "../../index.js";
+import { type Arguments, type ExitCode } from "../terminal/command.js";
+import { commandLine } from "../terminal/command-line.js";
+import { type Output, wrap } from "../terminal/output.js";
+import { paymentsNamed, printPayments } from "./find.js";
+
+/** Tells what happened to the payment that a text names, and what to do next. */
+export async function showPayment(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
+  const text = args.object!.trim();
+  let history = await payments.history(text);
+  if (!history.payment && history.entries.length === 0) {
+    const found = await paymentsNamed(payments, text);
+    if (found.length !== 1) {
+      const code = printPayments(found, output);
+      output.print(
+        found.length > 0 ? "\nGive show the clientId of one of them." : `Nothing is stored about ${text}.`,
+      );
+      return code === 0 ? 1 : code;
+    }
+    history = await payments.history(found[0]!.clientId);
+  }
+  output.printJson(history);
+  printHistory(history, output);
+  printNext(history, args, output);
+  return 0;
+}
+
+function printHistory({ clientId, payment, others, entries }: PaymentHistory, output: Output): void {
+  if (payment) {
+    const { state, reference, total, withheld, refunded } = payment;
+    const notes = [withheld, refunded && `${refunded} refunded`].filter(Boolean).join(", ");
+    const why = notes && ` (${notes})`;
+    output.print(
+      `${output.paint("bold", clientId)}: order ${reference}, ${total.value} ${total.currency}, ${state}${why}`,
+    );
+  } else output.print(`The store has no payment ${clientId}; these webhooks name it.`);
+  for (const { at, text } of entries) output.print(`${at}  ${text}`);
+  for (const other of others)
+    output.print(
+      `Same order: ${other.clientId}, ${other.total.value} ${other.total.currency}, ${other.state}`,
+    );
+}
+
+/** Prints what needs a person, or how a payment is completed that the service has not reported as paid. */
+function printNext(
+  { clientId, payment, attention, entries }: PaymentHistory,
+  args: Arguments,
+  output: Output,
+) {
+  const print = (text: string): void => output.print(`  ${wrap(text, output.width - 2, "  ")}`);
+  for (const { why, next } of attention) {
+    output.print(`\n${output.paint("bold", why)}`);
+    print(next);
+  }
+  if (attention.length > 0) {
+    output.print(`Each command also takes --by <your name> and --reason <why>.`);
+    return;
+  }
+  const isSettled = entries.some(({ kind }) => kind === "resolution");
+  if (!payment && !isSettled) {
+    output.print("\nIf it is a payment of this shop, adopt it. If it is another shop's, dismiss it:");
+    const receiptId = entries.flatMap((one) => (one.kind === "webhook" ? [one.receiptId] : []))[0]!;
+    const given = ["--by", "<your name>", "--reason", "<why>"];
+    const adopt = ["--reference", "<order>", "--amount", "<amount>", "--currency", "<currency>"];
+    output.print(`  ${commandLine(["payments", "adopt", clientId, ...adopt, ...given], args)}`);
+    output.print(`  ${commandLine(["resolve", "dismiss", "--receipt-id", receiptId, ...given], args)}`);
+  }
+  if (payment && payment.state !== "completed") {
+    output.print(
+      "\nThe service has not said that it is paid. If its statement, or a letter of it, shows that:",
+    );
+    output.print(`  ${acceptLine(payment, args)}`);
+  }
+}
+
+function acceptLine({ clientId, serviceId, total }: Payment, args: Arguments): string {
+  const evidence = ["--evidence", "letter", "--document", "<where it is>", "--value", total.value];
+  const service = serviceId === undefined ? ["--service-id", "<its id>"] : [];
+  const person = ["--by", "<your name>", "--reason", "<why>"];
+  return commandLine(
+    ["resolve", "accept", "--client-id", clientId, ...evidence, ...service, ...person],
+    args,
+  );
+}

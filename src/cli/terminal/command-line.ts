@@ -1,0 +1,20 @@
+import { type Arguments } from "./command.js";
+
+/**
+ * Returns a command that people can copy into a shell, with the database that this call names. They fill in what is
+ * in angle brackets.
+ */
+export function commandLine(given: readonly string[], args: Arguments): string {
+  const [store, prefix] = [args.get("store"), args.get("table-prefix")];
+  const hasPassword = store !== undefined && URL.canParse(store) && new URL(store).password !== "";
+  const database = [
+    ...(store === undefined || hasPassword ? [] : ["--store", store]),
+    ...(prefix ? ["--table-prefix", prefix] : []),
+  ];
+  return ["tillkit", ...given, ...database].map(quoted).join(" ");
+}
+
+function quoted(word: string): string {
+  if (/^[\w.,:/=+@%-]+$/.test(word) || /^<[\w ]+>$/.test(word)) return word;
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}

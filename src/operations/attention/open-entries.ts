@@ -1,0 +1,38 @@
+import { type AttentionEntry, attentionRules, needOfPayment } from "../../model/attention.js";
+import { needOfWebhook } from "../../store/rules/webhooks.js";
+import { type PaymentHistory } from "../reading/payment-history.js";
+import { type FactParts, factSources } from "./facts.js";
+import { attentionEntries } from "./list-attention.js";
+import { type Fact, ruleTable } from "./rules.js";
+
+const maxSubjects = 20;
+
+/** Returns what needs a person about one payment, its newest webhooks and dispatches, the most urgent first. */
+export async function openEntries<Tx>(
+  parts: FactParts<Tx>,
+  { clientId, payment, entries }: Pick<PaymentHistory, "clientId" | "payment" | "entries">,
+): Promise<AttentionEntry[]> {
+  const need = payment && needOfPayment(payment);
+  const statuses = new Map(entries.flatMap((one) => ("status" in one ? [[one.receiptId, one.status]] : [])));
+  const later = entries.flatMap((one): Pick<Fact, "rule" | "subject">[] => {
+    if (one.kind === "dispatch" && one.state === "dead")
+      return [{ rule: "dead_dispatch", subject: `${one.eventId}:${one.handler}` }];
+    const rule =
+      one.kind === "decision"
+        ? needOfWebhook({ outcome: one.outcome, status: statuses.get(one.receiptId) })
+        : undefined;
+    return one.kind === "decision" && rule ? [{ rule, subject: one.receiptId }] : [];
+  });
+  const candidates = [...(need ? [{ rule: need, subject: clientId }] : []), ...later.slice(-maxSubjects)];
+  const sources = factSources(parts);
+  const facts = await Promise.all(
+    candidates.map(({ rule, subject }) => sources[ruleTable[rule].of].one(rule, subject)),
+  );
+  const open = (
+    await attentionEntries(
+      parts,
+      facts.filter((fact) => fact !== undefined),
+    )
+  ).filter(({ settled }) => settled === undefined);
+  return open.toSorted((a, b) => attentionRules.indexOf(a.rule) - attentionRules.indexOf(b.rule));
+}

@@ -1,0 +1,80 @@
+import { sqliteStore } from "tillkit/sql";
+import { closeAll, testKit } from "../../support/kit.js";
+import { completedBody, signed } from "../../support/webhooks.js";
+import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
+
+const folder = temporaryFolder();
+const file = `${folder.path}/shop.db`;
+const payments = (argv: string[], stdin = "") =>
+  runCli(["payments", ...argv, "--store", file], { cwd: folder.path, stdin });
+const who = ["--by", "Amina", "--reason", 'of the "old" shop, 2024'];
+const order = ["adopt", "c-1", "--reference", "order-1", "--amount", "1475", "--currency", "KMF", ...who];
+
+beforeAll(async () => {
+  const kit = testKit({ store: sqliteStore(file), spool: false });
+  await kit.receiveWebhook(signed(completedBody()));
+  await closeAll();
+});
+
+describe("tillkit payments adopt", () => {
+  it("shows what it would store, and stores nothing without a yes", async () => {
+    const shown = await payments(order);
+    expect(shown).toMatchObject({ code: 1, stdout: expect.stringContaining("--apply adopts it") as string });
+    expect(shown.stdout).toContain("c-1: order order-1, 1475 KMF. Webhooks that name it: 1.");
+    expect(documentOf(await payments([...order, "--json"]))).toMatchObject({ adopted: false, dryRun: true });
+    expect(documentOf(await payments(["show", "c-1", "--json"]))).not.toHaveProperty("payment");
+  });
+
+  it("names every option that is missing, and refuses another amount than the webhook's without storing it", async () => {
+    expect((await payments(["adopt", "c-1"])).stderr).toContain(
+      "--reference, --amount, --currency, --by and --reason are missing.",
+    );
+    const wrong = order.map((one) => (one === "KMF" ? "francs" : one));
+    expect(await payments([...wrong, "--apply"])).toMatchObject({ code: 3 });
+  });
+
+  it("stores it after a yes, once, and keeps who did it and why", async () => {
+    expect(await payments(order, "y\n")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("It is adopted now, and completed.") as string,
+    });
+    expect(await payments([...order, "--apply"])).toMatchObject({
+      code: 0,
+      stdout: "The store had it before; it is completed.\n",
+    });
+    expect(await payments([...order.with(5, "9"), "--apply"])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("adoption_conflict") as string,
+    });
+    const { entries } = documentOf(await payments(["show", "order-1", "--json"]));
+    const adopted = entries.filter(({ kind }: { kind: string }) => kind === "resolution");
+    expect(adopted).toMatchObject([
+      { action: "adopted", by: "Amina", reason: 'of the "old" shop, 2024', after: "completed" },
+    ]);
+  });
+});
+
+describe("tillkit payments export", () => {
+  it("writes a line of CSV for each entry, with who, why and after", async () => {
+    const { code, stdout, stderr } = await payments(["export"]);
+    const [header, ...lines] = stdout.trimEnd().split("\n");
+    expect(code).toBe(0);
+    expect(stderr).toContain("1 payments.");
+    expect(header).toBe(
+      "clientId,order,amount,currency,state,at,kind,action,did,by,reason,before,after,receiptId,eventId,text",
+    );
+    expect(lines.find((line) => line.includes(",resolution,"))).toMatch(
+      /^c-1,order-1,1475,KMF,completed,[^,]+,resolution,adopted,,Amina,"of the ""old"" shop, 2024",,completed,,,"adopted by Amina /,
+    );
+  });
+
+  it("writes a document for each payment that is selected, or of the one that is named", async () => {
+    expect(documentOf(await payments(["export", "--json", "--reference", "order-1"]))).toMatchObject({
+      clientId: "c-1",
+      entries: expect.arrayContaining([expect.objectContaining({ kind: "webhook" })]) as unknown,
+    });
+    expect(documentOf(await payments(["export", "order-1", "--json"]))).toMatchObject({ clientId: "c-1" });
+    expect(await payments(["export", "--to", "2020-01-01"])).toMatchObject({ code: 1 });
+    expect(await payments(["export", "nobody"])).toMatchObject({ code: 1 });
+  });
+});
