@@ -72,13 +72,16 @@ function skippedIn(subject: ProbedSubject, hasPublicUrl: boolean): string[] {
       : []),
     ...(replies && !hasPublicUrl ? ["the public address (give --public-url)"] : []),
     ...(outside || database ? [] : ["the database (give --store)"]),
-    ...(outside || beforeStart ? [] : [unseenSecret(environment["TILLKIT_KEEP_REFUSED"])]),
+    ...(outside || beforeStart ? [] : unseen(environment["TILLKIT_KEEP_REFUSED"])),
   ];
 }
 
-/** Returns what only a webhook of the service can show, and what to do if it is refused. */
-function unseenSecret(keptIn: string | undefined): string {
-  const what =
+/** Returns what only a payment and a webhook of the service can show, and what to do if the webhook is refused. */
+function unseen(keptIn: string | undefined): string[] {
+  const secret =
     "which secret and scheme the service has: let it send a webhook, such as a test from its dashboard";
-  return `${what}; if it is refused: ${verifyLast(refusedDirectoryOf(keptIn?.trim()))}`;
+  return [
+    "whether the service accepts the app's credentials: create a payment",
+    `${secret}; if it is refused: ${verifyLast(refusedDirectoryOf(keptIn?.trim()))}`,
+  ];
 }

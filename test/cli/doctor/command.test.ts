@@ -194,7 +194,10 @@ describe("tillkit doctor, on the example shop", () => {
         expect.stringMatching(/^the database .*shop\.db$/),
         expect.stringMatching(/^what is installed in .*express-shop$/),
       ],
-      skipped: [expect.stringMatching(/^which secret and scheme the service has: /)],
+      skipped: [
+        "whether the service accepts the app's credentials: create a payment",
+        expect.stringMatching(/^which secret and scheme the service has: /),
+      ],
     });
   });
 
