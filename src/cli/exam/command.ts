@@ -19,7 +19,8 @@ export const examCommand: CommandDefinition = {
     "The module exports create, which makes a store over an empty database. It may export reopen (a second process over the same " +
       "data), remove (deletes the database) and probe (a write of your own). probe.refused and probe.cut make a write that the database refuses, and lose a connection. create may also return { store, reopen, remove, probe }.",
     "Stops where further checks would say nothing: the adapter of storeOver is not right, no check can begin, or a check hangs.",
-    "It cannot see what a crash between two writes leaves, nor whether what was acknowledged is on disk. Your database must promise both.",
+    "It cannot see what a crash between two writes leaves, nor whether what was acknowledged is on disk. Your database must promise both. " +
+      "It runs in one process, and cannot see a lock or a cache in a variable of the module, which two processes do not share.",
   ],
   operand: { name: "store.js", summary: "The module, as JavaScript." },
   options: { "--timeout <seconds>": "How long a check may go on without the end of a call. Default: 20." },

@@ -167,18 +167,36 @@ function merged(calls: readonly string[]): string[] {
 
 /** Returns what was thrown as one sentence. The message of an assertion would show both values on many lines. */
 function reasonOf(thrown: unknown): string {
-  const { generatedMessage, expected, actual, message, code } = Object(thrown) as Record<string, unknown>;
-  if (generatedMessage === true) return `Expected ${short(expected)}, and got ${short(actual)}.`;
+  const { generatedMessage, expected, actual, message, code, operator } = Object(thrown) as Record<
+    string,
+    unknown
+  >;
+  if (generatedMessage === true) return compared(expected, actual);
   const what = message ?? thrown;
   const said = (typeof what === "string" ? what : short(what)).split("\n", 1)[0]!;
+  if (operator === "deepStrictEqual") return `${said} ${compared(expected, actual)}`;
   return typeof code === "string" && !code.startsWith("ERR_ASSERTION") ? `${code}: ${said}` : said;
 }
 
-/** Returns a value in at most 120 characters. */
+/** Returns both values. Long ones begin a little before the character at which they differ. */
+function compared(expected: unknown, actual: unknown): string {
+  const [wanted, got] = [asJson(expected), asJson(actual)];
+  let at = 0;
+  while (at < wanted.length && wanted[at] === got[at]) at += 1;
+  const from = Math.max(wanted.length, got.length) > maxShown ? Math.max(0, at - 40) : 0;
+  const [one, other] = [wanted, got].map((json) => `${from > 0 ? "…" : ""}${cut(json.slice(from))}`);
+  return `Expected ${one}, and got ${other}.`;
+}
+
+const maxShown = 120;
+
+/** Returns a value in few characters. */
 function short(value: unknown): string {
-  if (typeof value === "function") return "…";
-  const plain = asJson(value);
-  return plain.length > 120 ? `${plain.slice(0, 119)}…` : plain;
+  return typeof value === "function" ? "…" : cut(asJson(value));
+}
+
+function cut(text: string): string {
+  return text.length > maxShown ? `${text.slice(0, maxShown - 1)}…` : text;
 }
 
 /** Returns a value as JSON, or only its kind: the answers of drivers may have circles, which JSON cannot hold. */

@@ -115,7 +115,7 @@ describe("the application's own writes", () => {
     expect(first).toMatchObject({
       check: checks[0],
       outcome: "failed",
-      reason: expect.stringContaining("Expected [true,true]"),
+      reason: expect.stringContaining("a write of the application is missing. Expected [true,true,true]"),
     });
   });
 

@@ -2,19 +2,22 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { event, payment } from "./fixtures.js";
-import { type Checks, same, saved } from "./steps.js";
+import { type Checks, expectRolledBack, same, saved } from "./steps.js";
 
 /** The application's own writes, which the store cannot see. */
 export const probeChecks: Checks = {
   async "a write of the application commits with its transaction"(store, _, probe) {
-    const [key, alone] = [randomUUID(), randomUUID()];
+    const [key, second, alone] = [randomUUID(), randomUUID(), randomUUID()];
     assert.equal(await probe.has(key), false);
     await store.transaction(async (tx) => {
       await store.save(tx, { created: [payment("p1")] });
       await probe.write(tx, key);
+      await probe.write(tx, second);
     });
     await store.transaction(async (tx) => void (await probe.write(tx, alone)));
-    same([await probe.has(key), await probe.has(alone)], [true, true]);
+    const missing = "A transaction resolved, and a write of the application is missing.";
+    const there = await Promise.all([key, second, alone].map((one) => probe.has(one)));
+    same(there, [true, true, true], missing);
   },
 
   async "a write of the application is rolled back where its transaction rejects"(store, _, probe) {
@@ -25,13 +28,15 @@ export const probeChecks: Checks = {
       await probe.write(tx, keys[0]);
       throw new Error("no");
     });
-    await assert.rejects(thrown, /no/);
+    await expectRolledBack(thrown);
     const refused = store.transaction(async (tx) => {
       await probe.write(tx, keys[1]);
       await store.save(tx, { events: [event("e1")] });
     });
     await assert.rejects(refused, { code: "store_conflict" });
-    same(await Promise.all(keys.map((key) => probe.has(key))), [false, false]);
+    const left =
+      "A write of the application is there, and its transaction was rolled back: it was not made with `tx`.";
+    same(await Promise.all(keys.map((key) => probe.has(key))), [false, false], left);
   },
 
   async "a run that meets a conflict rolls back the application's write"(store, another, probe) {
@@ -52,7 +57,8 @@ export const probeChecks: Checks = {
     });
     await changing;
     const committed = await Promise.all(keys.map((key) => probe.has(key)));
-    same(committed.indexOf(true), keys.length - 1);
+    const only = keys.map((_, run) => run === keys.length - 1);
+    same(committed, only, "Writes of the application commit only with the run that commits.");
   },
 };
 
@@ -72,13 +78,18 @@ export const refusedChecks: Checks = {
       await probe.refused!(tx);
     });
     const error: unknown = await refused.then(
-      () => assert.fail("the transaction resolved"),
+      () => assert.fail("the transaction resolved without the refused write"),
       (thrown: unknown) => thrown,
     );
-    const isRepeated = (error as { code?: unknown }).code === "store_busy";
+    const { code } = error as { code?: unknown };
     const told = `write returned false ${runs} times for a write that the database refuses: reject with store_conflict`;
-    assert.ok(!isRepeated, told);
-    same([await store.find("p1"), await probe.has(key)], [undefined, false]);
+    assert.ok(code !== "store_busy", told);
+    const counts =
+      "it rejected with store_unavailable: reject with store_conflict, so that the run counts as failed";
+    assert.ok(code !== "store_unavailable", counts);
+    const left =
+      "The transaction rejected, and a part of it is there: write all of it in one step, or nothing.";
+    same([await store.find("p1"), await probe.has(key)], [undefined, false], left);
   },
 
   async "a transaction whose application swallowed a refused write resolves only if its other writes are there"(
@@ -114,9 +125,10 @@ export const cutChecks: Checks = {
       await probe.cut!(tx);
       await probe.write(tx, randomUUID());
     });
-    await assert.rejects(cut);
+    await assert.rejects(cut, () => true, "The transaction resolved although its connection was lost.");
     await saved(store, { created: [payment("p2")] });
-    same([await store.find("p1"), await probe.has(key)], [undefined, false]);
+    const left = "A part of a transaction is there whose connection was lost.";
+    same([await store.find("p1"), await probe.has(key)], [undefined, false], left);
     assert.ok(await store.find("p2"), "a payment that was stored later is missing");
   },
 };

@@ -53,7 +53,14 @@ export async function rolledBack(store: PaymentStore, changes: Changes): Promise
     await store.save(tx, changes);
     throw new Error("no");
   });
-  await assert.rejects(run, /no/);
+  await expectRolledBack(run);
+}
+
+/** Expects that a transaction rejects with the error "no" of its run. */
+export async function expectRolledBack(run: Promise<unknown>): Promise<void> {
+  const resolved = (): never => assert.fail("The transaction resolved although its run had rejected.");
+  const thrown: unknown = await run.then(resolved, (error: unknown) => error);
+  if ((thrown as Error).message !== "no") throw thrown;
 }
 
 /** Calls `run` this many times at the same time, with one store and the other in turn. */
@@ -156,8 +163,8 @@ export function deferred(): { promise: Promise<void>; resolve: () => void } {
  * runner that isolates modules (jest) gives native database drivers those of another realm, and strict equality compares
  * prototypes.
  */
-export function same(got: unknown, expected: unknown): void {
-  assert.deepEqual(rebuilt(got), rebuilt(expected));
+export function same(got: unknown, expected: unknown, why?: string): void {
+  assert.deepEqual(rebuilt(got), rebuilt(expected), why);
 }
 
 function rebuilt(value: unknown): unknown {

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { type RecordChange } from "../../index.js";
+import { type Adapter, Conflict, Operations } from "../../over/adapter/operations.js";
+
+export const examKey = (name: string): string => `exam/${name}`;
+export const examChange = (name: string, version: number, value: string | null = '"1"'): RecordChange => ({
+  key: examKey(name),
+  version,
+  value,
+});
+
+/** Writes in a transaction of its own. Returns what `write` returned. */
+export async function written(
+  adapter: Adapter,
+  changes: readonly RecordChange[],
+  before: (tx: object) => unknown = () => undefined,
+): Promise<boolean> {
+  let conflict: unknown;
+  try {
+    await new Operations(adapter).transaction(async (tx, write) => {
+      await before(tx);
+      await write(changes).catch((error: unknown) => {
+        conflict = error;
+        throw error;
+      });
+    });
+  } catch (error) {
+    if (error instanceof Conflict) return false;
+    throw error;
+  }
+  assert.ok(!conflict, "The transaction resolved although its run had rejected.");
+  return true;
+}
+
+/** Writes, where every version is the expected one. */
+export async function expectWritten(adapter: Adapter, changes: readonly RecordChange[]): Promise<void> {
+  let runs = 0;
+  const isDone = await written(adapter, changes, () => (runs += 1));
+  const why = `write returned false, and every version was the expected one. Runs: ${runs}.`;
+  assert.ok(isDone, why);
+}
+
+/** Returns the records with these names as key, version and value. */
+export async function readNamed(adapter: Adapter, of: readonly string[], tx?: object): Promise<string[]> {
+  const records = await new Operations(adapter).read(of.map(examKey), tx);
+  return records.map(({ key, version, value }) => `${key} ${version} ${value}`).toSorted();
+}
+
+export const rangeOfNames = (from: string, to: string) => ({
+  from: examKey(from),
+  to: examKey(to),
+  limit: 100,
+  reverse: false,
+});
+
+/** Returns the names of the records in a range. */
+export async function scan(
+  adapter: Adapter,
+  from: string,
+  to: string,
+  options = {},
+  tx?: object,
+): Promise<string[]> {
+  const records = await new Operations(adapter).scan({ ...rangeOfNames(from, to), ...options }, tx);
+  return records.map(({ key }) => key.slice("exam/".length));
+}

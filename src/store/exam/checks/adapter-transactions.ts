@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
+import { storeOver } from "../../index.js";
+import { type Adapter, Operations } from "../../over/adapter/operations.js";
+import { payment } from "./fixtures.js";
+import { examChange, expectWritten, readNamed, scan, written } from "./adapter-steps.js";
+import { type Checks, deferred, expectRolledBack, same, saved } from "./steps.js";
+
+/** What transactions of an adapter see of each other, and roll back. */
+export const adapterTransactionChecks: Checks<Adapter> = {
+  async "read and scan with tx see what its transaction wrote, and nobody else does"(adapter, other) {
+    if (!adapter.transaction) return;
+    let outside: Promise<string[][]> | undefined;
+    let seen: string[] = [];
+    const look = () => Promise.all([readNamed(other, ["a"]), scan(other, "a", "b")]);
+    const rolledBack = new Operations(adapter).transaction(async (tx, write) => {
+      await write([examChange("a", 0)]);
+      seen = [...(await readNamed(adapter, ["a"], tx)), ...(await scan(adapter, "a", "b", {}, tx))];
+      outside = look();
+      // A database with one connection lets it wait.
+      await Promise.race([outside, delay(100)]);
+      throw new Error("no");
+    });
+    await expectRolledBack(rolledBack);
+    same(seen, ['exam/a 1 "1"', "a"], "With tx, a record that its transaction wrote was not returned.");
+    same(await outside, [[], []], "Without tx, a record was returned that was not committed.");
+    same(await look(), [[], []], "A record was returned whose transaction was rolled back.");
+  },
+
+  async "with tx, read and scan return what others have committed since its transaction began"(
+    adapter,
+    other,
+  ) {
+    if (!adapter.transaction) return;
+    await expectWritten(adapter, [examChange("a", 0)]);
+    let changing: Promise<boolean> | undefined;
+    await new Operations(adapter).transaction(async (tx) => {
+      await readNamed(adapter, ["a"], tx);
+      changing = written(other, [examChange("a", 1), examChange("a!", 0)]);
+      // Some databases let it wait, because they run one transaction at a time.
+      if (!(await Promise.race([changing, delay(100)]))) return;
+      const found = [...(await readNamed(adapter, ["a"], tx)), ...(await scan(adapter, "a", "b", {}, tx))];
+      const snapshot =
+        "With tx, an old snapshot was read, from which a renewed lease is lost: use read committed.";
+      same(found, ['exam/a 2 "1"', "a", "a!"], snapshot);
+    });
+    await changing;
+  },
+
+  async "of two open transactions one rolls back alone, and the other commits alone"(adapter) {
+    if (!adapter.transaction) return;
+    const [isOpen, txs] = [deferred(), new Set<object>()];
+    let second: Promise<unknown> | undefined;
+    const first = new Operations(adapter).transaction(async (tx, write) => {
+      txs.add(tx);
+      await write([examChange("a", 0)]);
+      isOpen.resolve();
+      await Promise.race([second, delay(100)]);
+      throw new Error("no");
+    });
+    second = isOpen.promise.then(() => written(adapter, [examChange("b", 0)], (tx) => txs.add(tx)));
+    await Promise.all([expectRolledBack(first), second]);
+    const shared = "A transaction took part in another one: each needs its own connection, or waits.";
+    same(await readNamed(adapter, ["a", "b"]), ['exam/b 1 "1"'], shared);
+    assert.ok(txs.size > 1, "Two transactions got one object as their tx: make one for each.");
+  },
+
+  async "what write did is rolled back where it returned false or its transaction rejects"(adapter, other) {
+    if (!adapter.transaction) return;
+    await saved(storeOver(adapter), { created: [payment("p1")] });
+    for (const end of [async () => false, () => Promise.reject(new Error("no"))]) {
+      const write: typeof adapter.write = (changes, tx) => adapter.write(changes, tx).then(end);
+      const get = (target: typeof adapter, name: string): unknown =>
+        name === "write" ? write : Reflect.get(target, name);
+      const failing = storeOver(new Proxy(adapter, { get }), { busyTimeoutMs: 0 });
+      // A payment, because a store may keep these in columns of its own.
+      await assert.rejects(saved(failing, { updated: [payment("p1", { status: "changed" })] }));
+      same(await storeOver(other as typeof adapter).find("p1"), payment("p1"));
+    }
+  },
+};

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { type Adapter, Operations } from "../../over/adapter/operations.js";
+import { examChange, expectWritten, readNamed, scan, written } from "./adapter-steps.js";
+import { type Checks, expectRolledBack, same, type StoreProbe } from "./steps.js";
+
+/** What an adapter writes, all or nothing, and what is a conflict. */
+export const adapterWriteChecks: Checks<Adapter> = {
+  async "write returns false and writes nothing where any record has another version"(adapter, other) {
+    await expectWritten(adapter, [examChange("b", 0), examChange("c", 0)]);
+    await expectWritten(adapter, [examChange("b", 1)]);
+    const wrong = [0, 1, 3].map((version) => examChange("b", version));
+    const deleting = [1, 3].map((version) => examChange("b", version, null));
+    for (const one of [...wrong, ...deleting, examChange("d", 1), examChange("d", 1, null)]) {
+      const isDone = await written(adapter, [examChange("a", 0), one, examChange("e", 0)]);
+      assert.ok(
+        !isDone,
+        `write returned true for ${JSON.stringify(one)}, and exam/b has version 2, exam/d none.`,
+      );
+      same(await readNamed(other, ["a", "b", "c", "d", "e"]), ['exam/b 2 "1"', 'exam/c 1 "1"']);
+    }
+  },
+
+  async "write makes many changes in one step, all of them or none"(adapter, other) {
+    const count = Math.min(adapter.maxChanges ?? Infinity, 1000);
+    const many = Array.from({ length: count }, (_, index) => `m${index + 1000}`);
+    const range = { limit: count };
+    const all = many.map((name) => examChange(name, 0));
+    const isDone = await written(adapter, [...all.slice(1), examChange("m9", 1)]);
+    assert.ok(!isDone, `write returned true, and the last of ${count} changes expected another version.`);
+    const left = `${count} changes were written in several steps: write returned false, and left some.`;
+    same(await scan(other, "m", "n", range), [], left);
+    await expectWritten(adapter, all);
+    same(await scan(other, "m", "n", range), many, `A write of ${count} changes returned true.`);
+    const half = Math.floor(count / 2);
+    await expectWritten(
+      adapter,
+      many.slice(0, half).map((name) => examChange(name, 1, null)),
+    );
+    const hidden = "Records that were deleted count in `limit`.";
+    same(await scan(other, "m", "n", { limit: 3 }), many.slice(half, half + 3), hidden);
+  },
+
+  async "transactions that reject or return false give back what they hold: a connection, a lock"(adapter) {
+    await expectWritten(adapter, [examChange("a", 0)]);
+    const failing = (): Promise<unknown> =>
+      new Operations(adapter).transaction(() => Promise.reject(new Error("no")));
+    for (let index = 0; index < 60; index++)
+      if (index % 2 === 0) assert.equal(await written(adapter, [examChange("a", 0)]), false);
+      else await expectRolledBack(failing());
+    await expectWritten(adapter, [examChange("a", 1)]);
+  },
+
+  async "of writes at the same time that share a record, one is done, and nothing of the others is there"(
+    adapter,
+    other,
+  ) {
+    for (const kind of ["insert", "update", "delete", "update and delete"] as const)
+      for (const place of [0, 1, 2]) await expectOneDone([adapter, other], kind, place);
+  },
+
+  async "write returns false where the database ends one of two that wait for each other"(adapter, other) {
+    for (const round of [1, 2, 3]) {
+      const changes = ["x", "y"].map((name) => examChange(`${name}${round}`, 0));
+      const orders = [changes, changes.toReversed(), changes, changes.toReversed()];
+      await Promise.all(orders.map((some, n) => written(n < 2 ? adapter : other, some)));
+    }
+  },
+
+  async "of such writes, those of the application commit only with the one that is done"(
+    adapter,
+    other,
+    probe,
+  ) {
+    if (probe === undefined) return;
+    await expectOwnWritesOfOne([adapter, other], probe);
+  },
+};
+
+/** How often writes at the same time may all be conflicts: a database may end several transactions that wait for each other. */
+const maxUndecided = 10;
+
+/**
+ * Lets four writes run at the same time. They share one record, at this place among their changes, and each has two of its own. Expects that
+ * one of them is done, all of it, and nothing of the others.
+ */
+async function expectOneDone(
+  adapters: readonly Adapter[],
+  kind: "insert" | "update" | "delete" | "update and delete",
+  place: number,
+): Promise<void> {
+  const version = kind === "insert" ? 0 : 1;
+  for (let tries = 1; ; tries++) {
+    const name = `${kind[0]}${kind.length}${place}${tries}`;
+    if (version > 0) await expectWritten(adapters[0]!, [examChange(name, 0)]);
+    const own = [0, 1, 2, 3].map((n) => [examChange(`${name}-${n}a`, 0), examChange(`${name}-${n}b`, 0)]);
+    const writes = own.map((changes, n) => {
+      const isDeleting = kind === "delete" || (kind === "update and delete" && n < 2);
+      const shared = examChange(name, version, isDeleting ? null : JSON.stringify(n));
+      return written(adapters[n % adapters.length]!, changes.toSpliced(place, 0, shared));
+    });
+    const done = (await Promise.all(writes)).flatMap((isDone, n) => (isDone ? [n] : []));
+    const parts = own.flatMap((changes) => changes.map(({ key }) => key.slice("exam/".length)));
+    const left = await readNamed(adapters[0]!, parts);
+    const expected = done.flatMap((n) => own[n]!.map(({ key }) => `${key} 1 "1"`));
+    const several = `${done.length} of four writes were done that expected version ${version} of one record (${kind}).`;
+    assert.ok(done.length < 2, several);
+    const torn = left.filter((record) => !expected.includes(record));
+    const why = "A write that returned false has left records: it does not write all of its changes or none.";
+    assert.ok(torn.length === 0, `${why} Left: ${torn.join(", ")}.`);
+    same(left, expected, "A write returned true, and its changes are missing.");
+    if (done.length === 1) return;
+    assert.ok(
+      tries < maxUndecided,
+      `Of four writes at the same time none was done, ${tries} times in a row.`,
+    );
+  }
+}
+
+/** Four writes at the same time expect one record to be absent, and each has a write of the application beside it. */
+async function expectOwnWritesOfOne(adapters: readonly Adapter[], probe: StoreProbe): Promise<void> {
+  const own = [0, 1, 2, 3].map(() => randomUUID());
+  const results = await Promise.all(
+    own.map((key, n) =>
+      written(adapters[n % 2]!, [examChange("shared", 0), examChange(`own${n}`, 0)], (tx) =>
+        probe.write(tx, key),
+      ),
+    ),
+  );
+  const there = await Promise.all(own.map((key) => probe.has(key)));
+  const why = "A write of the application is there, although its write returned false, or is missing.";
+  assert.deepEqual(there, results, why);
+}

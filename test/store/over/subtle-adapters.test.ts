@@ -1,0 +1,341 @@
+import { type RecordChange, storeOver, type StoredRecord, type TransactionAdapter } from "tillkit";
+import { examineStore } from "tillkit/testing";
+import { memoryAdapter, type MemoryTransaction } from "./memory-adapter.js";
+
+type Adapter = TransactionAdapter<MemoryTransaction>;
+type Records = Map<string, StoredRecord>;
+type Spoil = (adapter: Adapter, records: Records) => Adapter;
+
+const versionIn = (records: Records, key: string): number => records.get(key)?.version ?? 0;
+
+function apply(records: Records, changes: readonly RecordChange[]): void {
+  for (const { key, version, value } of changes)
+    if (value === null) records.delete(key);
+    else records.set(key, { key, value, version: version + 1 });
+}
+
+/** Stores other values. */
+function storing(recode: (value: string) => string): Spoil {
+  const recoded = (change: RecordChange): RecordChange =>
+    change.value === null ? change : { ...change, value: recode(change.value) };
+  return (adapter) => ({ ...adapter, write: (changes, tx) => adapter.write(changes.map(recoded), tx) });
+}
+
+/** Compares all versions with a select, and then fewer in the statements that write. */
+function comparingAgain(isDone: (version: number, change: RecordChange) => boolean): Spoil {
+  return (_, records) => {
+    const written = new WeakMap<object, readonly RecordChange[]>();
+    const seenBy = (tx: object | undefined): Adapter => {
+      const seen = new Map(records);
+      apply(seen, written.get(tx ?? {}) ?? []);
+      return memoryAdapter(seen);
+    };
+    return {
+      durable: true,
+      read: (keys, tx) => seenBy(tx).read(keys),
+      scan: (range, tx) => seenBy(tx).scan(range),
+      async transaction(run) {
+        const tx = { id: 1 };
+        const result = await run(tx);
+        apply(records, written.get(tx) ?? []);
+        return result;
+      },
+      async write(changes, tx) {
+        if (changes.some(({ key, version }) => versionIn(records, key) !== version)) return false;
+        await new Promise(setImmediate);
+        if (!changes.every((change) => isDone(versionIn(records, change.key), change))) return false;
+        written.set(tx, changes);
+        return true;
+      },
+    };
+  };
+}
+
+/** Compares versions in this way. */
+function comparing(isDone: (version: number, change: RecordChange) => boolean): Spoil {
+  return (adapter, records) => ({
+    ...adapter,
+    write: (changes, tx) =>
+      memoryAdapter(records, (change) => isDone(versionIn(records, change.key), change)).write(changes, tx),
+  });
+}
+
+/** Writes in steps of 50, where there are more changes. */
+const inSteps: Spoil = (adapter, records) => ({
+  ...adapter,
+  write: async (changes, tx) => {
+    if (changes.length <= 50) return adapter.write(changes, tx);
+    for (let at = 0; at < changes.length; at += 50) {
+      const some = changes.slice(at, at + 50);
+      if (some.some(({ key, version }) => versionIn(records, key) !== version)) return false;
+      apply(records, some);
+    }
+    return true;
+  },
+});
+
+/** Never gives back the connection of a transaction that rejects. */
+const leaking: Spoil = (adapter) => {
+  let free = 20;
+  return {
+    ...adapter,
+    async transaction(run) {
+      if (free === 0) await new Promise(() => {});
+      free -= 1;
+      const result = await adapter.transaction(run);
+      free += 1;
+      return result;
+    },
+  };
+};
+
+const countingDeleted: Spoil = (adapter) => {
+  const deleted = new Set<string>();
+  return {
+    ...adapter,
+    write: (changes, tx) => {
+      for (const { key, value } of changes) if (value === null) deleted.add(key);
+      return adapter.write(changes, tx);
+    },
+    scan: async (range, tx) => {
+      const hidden = [...deleted].filter((key) => key >= range.from && key < range.to).length;
+      return (await adapter.scan(range, tx)).slice(0, Math.max(0, range.limit - hidden));
+    },
+  };
+};
+
+/** Where a transaction read something, it reads the same again. */
+const snapshot: Spoil = (adapter) => {
+  const seen = new WeakMap<object, Map<string, readonly StoredRecord[]>>();
+  return {
+    ...adapter,
+    async read(keys, tx) {
+      if (tx === undefined) return adapter.read(keys);
+      const known = seen.get(tx) ?? new Map<string, readonly StoredRecord[]>();
+      seen.set(tx, known);
+      const found = known.get(keys.join()) ?? (await adapter.read(keys, tx));
+      known.set(keys.join(), found);
+      return found;
+    },
+  };
+};
+
+/** Begins on one connection for all: what a transaction does inside of another one ends with that. */
+const nested: Spoil = (_, records) => {
+  let [open, view] = [0, records];
+  return {
+    durable: true,
+    read: (keys, tx) => memoryAdapter(tx ? view : records).read(keys),
+    scan: (range, tx) => memoryAdapter(tx ? view : records).scan(range),
+    async transaction(run) {
+      if (open++ === 0) view = new Map(records);
+      try {
+        const result = await run({ id: Math.random() });
+        for (const key of new Set([...records.keys(), ...view.keys()]))
+          if (view.has(key)) records.set(key, view.get(key)!);
+          else records.delete(key);
+        return result;
+      } catch (error) {
+        view = new Map(records);
+        throw error;
+      } finally {
+        open -= 1;
+      }
+    },
+    write: async (changes) => {
+      if (changes.some(({ key, version }) => versionIn(view, key) !== version)) return false;
+      apply(view, changes);
+      return true;
+    },
+  };
+};
+
+/** Locks one record after the other, and rejects where it waits for long. */
+const deadlocked: Spoil = (adapter, records) => {
+  const locks = lockedIn.get(records) ?? new Map<string, object>();
+  lockedIn.set(records, locks);
+  return {
+    ...adapter,
+    async transaction(run) {
+      let own: object = {};
+      try {
+        return await adapter.transaction((tx) => {
+          own = tx;
+          return run(tx);
+        });
+      } finally {
+        for (const [key, tx] of locks) if (tx === own) locks.delete(key);
+      }
+    },
+    async write(changes, tx) {
+      for (const { key } of changes) {
+        for (let waits = 0; locks.has(key); waits++)
+          if (waits > 20) throw new Error("deadlock detected");
+          else await new Promise(setImmediate);
+        locks.set(key, tx);
+        await new Promise(setImmediate);
+      }
+      return adapter.write(changes, tx);
+    },
+  };
+};
+const lockedIn = new WeakMap<Records, Map<string, object>>();
+
+const value = "read and scan return a value as the text that was written, also one that was written again";
+const order = "scan returns the keys from `from` up to but not `to`, byte by byte, or in reverse";
+const clock = "now returns the database's clock in milliseconds, anew in each call";
+const stale = "write returns false and writes nothing where any record has another version";
+const many = "write makes many changes in one step, all of them or none";
+const oneDone =
+  "of writes at the same time that share a record, one is done, and nothing of the others is there";
+const sees = "read and scan with tx see what its transaction wrote, and nobody else does";
+
+const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = [
+  ["cuts values at 64 kB", storing((text) => text.slice(0, 65_535)), value, "Expected …"],
+  ["changes the normal form of values", storing((text) => text.normalize()), value, "became one of"],
+  ["keeps empty strings as null", storing((text) => text.replaceAll('""', "null")), value, "became one of"],
+  [
+    "skips a change to the value that is there",
+    (adapter, records) => ({
+      ...adapter,
+      write: (changes, tx) =>
+        adapter.write(
+          changes.filter(({ key, value: next, version }) => {
+            const stored = records.get(key);
+            return stored?.version !== version || stored.value !== next;
+          }),
+          tx,
+        ),
+    }),
+    value,
+    "Each change gives the next version, also one to an equal value",
+  ],
+  [
+    "reads keys as patterns",
+    (adapter, records) => ({
+      ...adapter,
+      read: async (keys, tx) => {
+        const patterns = keys.map((key) => new RegExp(`^${key.replaceAll("_", ".")}$`));
+        const all = await adapter.scan({ from: "", to: "~", limit: records.size, reverse: false }, tx);
+        return all.filter(({ key }) => patterns.some((pattern) => pattern.test(key)));
+      },
+    }),
+    order,
+    'Expected ["exam/a_ 1 \\"1\\""], and got ["exam/a! 1',
+  ],
+  [
+    "has a clock in seconds",
+    withNow(() => Date.now() / 1000),
+    clock,
+    ": return milliseconds, anew in each call",
+  ],
+  ["has a clock in microseconds", withNow(() => Date.now() * 1000), clock, "return milliseconds"],
+  ["has a clock in local time", withNow(() => Date.now() + 10_800_000), clock, "is 180 minutes away"],
+  ["writes in several steps", inSteps, many, "1000 changes were written in several steps"],
+  ["counts deleted records", countingDeleted, many, "Records that were deleted count in `limit`."],
+  [
+    "returns false for any failure",
+    (adapter) => ({ ...adapter, write: async (all, tx) => all.length < 300 && adapter.write(all, tx) }),
+    many,
+    "write returned false, and every version was the expected one.",
+  ],
+  [
+    "deletes newer versions",
+    comparing((version, change) => version === change.version || (version > 0 && change.value === null)),
+    stale,
+    "write returned true for",
+  ],
+  [
+    "keeps the connections of transactions that reject",
+    leaking,
+    "transactions that reject or return false give back what they hold: a connection, a lock",
+    "adapter.transaction(…) has not ended",
+  ],
+  [
+    "deletes what a select has compared",
+    comparingAgain((version, change) => version === change.version || change.value === null),
+    oneDone,
+    "4 of four writes were done that expected version 1 of one record (delete).",
+  ],
+  [
+    "inserts again what was deleted since a select",
+    comparingAgain(
+      (version, change) => version === change.version || (version === 0 && change.value !== null),
+    ),
+    oneDone,
+    "2 of four writes were done that expected version 1 of one record (update and delete).",
+  ],
+  [
+    "rejects in a deadlock",
+    deadlocked,
+    "write returns false where the database ends one of two that wait for each other",
+    "deadlock detected",
+  ],
+  [
+    "scans what is not committed",
+    (adapter, records) => {
+      const all = new Map(records);
+      return {
+        ...adapter,
+        write: async (changes, tx) => {
+          const isDone = await adapter.write(changes, tx);
+          if (isDone) apply(all, changes);
+          return isDone;
+        },
+        scan: (range) => memoryAdapter(all).scan(range),
+      };
+    },
+    sees,
+    "Without tx, a record was returned that was not committed.",
+  ],
+  [
+    "swallows what a run rejects with",
+    (adapter) => ({
+      ...adapter,
+      transaction: (run) => adapter.transaction(run).catch(() => undefined as never),
+    }),
+    sees,
+    "The transaction resolved although its run had rejected.",
+  ],
+  [
+    "reads from a snapshot",
+    snapshot,
+    "with tx, read and scan return what others have committed since its transaction began",
+    "With tx, an old snapshot was read",
+  ],
+  [
+    "has one connection for all transactions",
+    nested,
+    "of two open transactions one rolls back alone, and the other commits alone",
+    "A transaction took part in another one",
+  ],
+  [
+    "runs a transaction twice",
+    (adapter) => ({
+      ...adapter,
+      transaction: (run) => adapter.transaction(run).then(() => adapter.transaction(run)),
+    }),
+    value,
+    "write returned false, and every version was the expected one. Runs: 2.",
+  ],
+];
+
+function withNow(now: () => number): Spoil {
+  return (adapter) => ({ ...adapter, now: async () => now() });
+}
+
+describe("the exam of an adapter with a subtle mistake", () => {
+  it.each(defects)("fails one that %s, and names it", async (_, spoil, caughtBy, says) => {
+    const results = await examineStore({
+      create: async () => {
+        const records: Records = new Map();
+        return storeOver(spoil(memoryAdapter(records), records), { busyTimeoutMs: 500 });
+      },
+      timeoutMs: 1500,
+    });
+    const failed = results.filter(({ outcome }) => outcome === "failed");
+    const { reason } = failed.find(({ check }) => check === caughtBy)!;
+    expect(reason).toContain(says);
+    expect(new Set(failed.map(({ member }) => member))).toEqual(new Set(["adapter"]));
+  });
+});
