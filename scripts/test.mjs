@@ -97,8 +97,8 @@ if (installed?.passed === false) {
       "/test/shop/",
       // These are about what the code promises, which is the same code, and take the longest.
       "/test/promises/",
-      // It starts a cluster of databases.
-      "/test/store/sql/mysql/galera",
+      // The same code over the servers. The ORMs' programs and the frameworks use it from the package.
+      "/test/store/sql/(mysql|postgres)/",
       // These are about the examples, the benchmark, the descriptions and the pages, which are the same files.
       "/test/stores/(?!orms)",
       "/test/bench/",
