@@ -1,3 +1,4 @@
+import { checkAttention } from "./attention.mjs";
 import { alignIds, enter, leave } from "./install.mjs";
 import { SimulatedDisk } from "./disk.mjs";
 import { Database } from "./database.mjs";
@@ -97,6 +98,7 @@ async function live(world, parts) {
     await settle(world, parts, isQuiet);
   }
   await checkHealth(parts);
+  if (!isBad()) await checkAttention(parts);
   if (!isBad() && world.random.chance(0.1)) await goBack(parts);
 }
 

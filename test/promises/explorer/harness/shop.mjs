@@ -1,3 +1,4 @@
+import { announces } from "./attention.mjs";
 import { createStore, storeFeatures } from "./store.mjs";
 
 const secret = "a secret of the explorer, long enough to pass";
@@ -54,6 +55,7 @@ export class SimulatedShop {
     this.#database = database;
     this.#service = service;
     this.setup = chooseSetup(world.random);
+    this.setup.announces = announces(world.seed, this.setup.features);
     this.scheme = this.#makeScheme();
   }
 
@@ -209,6 +211,7 @@ export class SimulatedShop {
         if (run.started % 2 === 0) failOnPurpose(run);
       });
     if (place === 0 || random.chance(0.5)) add("*", "audit");
+    if (this.setup.announces) add("attention.opened", "chat");
     if (this.setup.hasSlowHandler) add("payment.completed", "slow", (run) => pause(run.plan.ms));
     for (let number = 1; number <= this.setup.reminders; number++)
       add("payment.overdue", `reminder-${number}`);

@@ -1,3 +1,4 @@
+import { checkAttention } from "./attention.mjs";
 import { isAccepted } from "./plan.mjs";
 
 /** Compares the kit's stored payments and events with the service model. */
@@ -8,6 +9,7 @@ export async function check(world) {
   const anomalies = compareAnomalies(world, events);
   const completions = compare(expectedCompletions(world), referencesOf(events, "payment.completed"));
   const problems = await otherProblems(world, events);
+  Object.assign(anomalies, await checkAttention(world, { events, plan: plannedEntries(world, events) }));
   const differing = [completions, ...Object.values(anomalies)].filter((one) => one.missing + one.false > 0);
   const ok = stored.unequal === 0 && differing.length === 0 && problems.length === 0;
   return { ok, stored, completions, anomalies, problems };
@@ -97,6 +99,30 @@ function compareAnomalies(world, events) {
   };
 }
 
+/** Returns the subjects that need a person at the end, by rule. A payment needs one for its gravest reason only. */
+function plannedEntries(world, events) {
+  const { orders, claimed, service } = world;
+  const ofKind = (...kinds) => orders.filter(({ kind }) => kinds.includes(kind));
+  const first = ({ n }) => `sim-${n}-1`;
+  const twice = clientIdsOf(events, "payment.paid_twice");
+  const late = [
+    ...ofKind("paid twice").map(first),
+    ...knownAsFailed(ofKind("late success").map(first), events),
+  ];
+  const statuses = new Map([...service.payments.values()].map(({ clientId, status }) => [clientId, status]));
+  const overdue = [
+    ...ofKind("abandoned").map(first),
+    ...ofKind("earlier amount").map(({ n }) => `sim-${n}-2`),
+  ];
+  return {
+    claimed: claimed.filter((clientId) => statuses.get(clientId) !== "completed"),
+    paid_twice: twice,
+    paid_late: late.filter((clientId) => !twice.includes(clientId)),
+    unmatched: clientIdsOf(events, "payment.unmatched"),
+    overdue,
+  };
+}
+
 function knownAsFailed(clientIds, events) {
   const failed = new Set(
     events.flatMap(({ type, clientId, payment }) =>
@@ -151,7 +177,8 @@ function referencesOf(events, type) {
   return events.filter((event) => event.type === type).map(({ payment }) => payment.reference);
 }
 
-function compare(planned, raised) {
+/** Compares what was planned with what was raised. What was raised twice is false. */
+export function compare(planned, raised) {
   const wanted = new Set(planned);
   const found = new Set(raised);
   const missing = [...wanted].filter((id) => !found.has(id));

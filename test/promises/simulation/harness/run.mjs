@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { randomFrom } from "../../crash/harness/random.mjs";
 import { Progress } from "../../crash/harness/progress.mjs";
+import { claimSome } from "./attention.mjs";
 import { check } from "./check.mjs";
 import { isAccepted, lostShare, makeMess, mess, others, planOrders } from "./plan.mjs";
 import { start, ServiceModel } from "./service-model.mjs";
@@ -39,6 +40,8 @@ export async function run(options, folder) {
       lookup: options["without-lookup"] ? false : { perSecond: 10_000 },
       now: () => new Date(now),
     });
+    // The events about what needs a person are raised where a handler has the name of one.
+    world.payments.on("attention.opened", () => {});
     await world.payments.start({ keepAlive: false });
   };
   const from = performance.now();
@@ -46,6 +49,7 @@ export async function run(options, folder) {
     await world.open();
     const orders = planOrders(random, count);
     await createAll(world, orders);
+    world.claimed = await claimSome(world, orders);
     const { sent, strangers, foreign, legacy } = happen(world, orders);
     const { arriving, counts } = makeMess(random, sent);
     const forged = forge(world, arriving);

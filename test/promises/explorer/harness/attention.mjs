@@ -1,0 +1,114 @@
+import { randomFrom } from "../../crash/harness/random.mjs";
+import { sweepAll } from "./troubles.mjs";
+
+/** The rules whose facts the tables of the database show. */
+const rules = [
+  "paid_other_amount",
+  "paid_twice",
+  "mismatched",
+  "paid_late",
+  "unmatched",
+  "unconfirmed",
+  "dead_dispatch",
+  "creation_uncertain",
+  "overdue",
+];
+
+/** Returns whether the shop of this run has a handler of what needs a person. Only a store over an adapter has notes here. */
+export function announces(seed, { over }) {
+  return over !== undefined && randomFrom(seed ^ 0xa77).chance(0.5);
+}
+
+/**
+ * Checks that each fact that needs a person is listed, that each entry is announced once, and once again where it is closed. Then people
+ * settle what they can, two of them at the same moment.
+ */
+export async function checkAttention(parts) {
+  const { world, shop } = parts;
+  if (!shop.setup.announces) return;
+  world.ioShare = 1;
+  const listed = await check(parts);
+  for (const id of listed) await call(parts, "settle", (payments, by) => payments.attend(id, settling(by)));
+  const left = await check(parts);
+  for (const id of left)
+    if (!id.startsWith("paid_other_amount:")) world.violate("attention", `${id} was settled and is listed`);
+}
+
+const settling = (by) => ({ action: "settle", reason: "looked at it", by });
+
+async function check(parts) {
+  const { world, database } = parts;
+  const violate = (text) => world.violate("attention", text);
+  // The first announces what it has raised, the second what another process overtook.
+  await sweepAll(parts);
+  await sweepAll(parts);
+  const listed = await list(parts);
+  const facts = factsIn(database);
+  // A dead dispatch stays, and is hidden by what the person said.
+  for (const id of facts)
+    if (!listed.includes(id) && !id.startsWith("dead_dispatch:"))
+      violate(`${id} needs a person and is not listed`);
+  for (const id of listed) if (!facts.includes(id)) violate(`${id} is listed and needs nobody`);
+  const open = new Map();
+  for (const { type, payload } of database.events.values()) {
+    if (type !== "attention.opened" && type !== "attention.closed") continue;
+    const { id, rule } = payload.entry;
+    const isOpening = type === "attention.opened";
+    if ((open.get(id) ?? false) === isOpening) violate(`${type} of ${id} was raised twice`);
+    if (rules.includes(rule)) open.set(id, isOpening);
+  }
+  for (const id of listed) if (!open.get(id)) violate(`${id} is listed and not announced`);
+  for (const [id, isOpen] of open)
+    if (isOpen && !listed.includes(id)) violate(`${id} is closed, and that is not announced`);
+  return listed;
+}
+
+/** Calls two processes, if there are two, and returns the first answer. */
+async function call({ world, traffic, shop }, what, run) {
+  const calls = shop.running.slice(0, 2).map(({ process, payments }, person) => {
+    const expected = traffic.expect(what, process);
+    const take = (answer) => {
+      expected.answer = answer;
+      expected.end();
+    };
+    world.start(process, what, () => void run(payments, `person ${person}`).then(take, expected.end));
+    return expected;
+  });
+  await world.run(() => !calls.some((one) => traffic.pending.has(one)), 6000);
+  return calls[0].answer;
+}
+
+async function list(parts) {
+  const ids = [];
+  let cursor;
+  do {
+    const query = { rule: rules, snoozed: true, cursor };
+    const page = await call(parts, "attention", (payments) => payments.attention(query));
+    ids.push(...(page?.entries ?? []).map(({ id }) => id));
+    cursor = page?.cursor;
+  } while (cursor !== undefined);
+  return ids;
+}
+
+/** Returns the ids of what needs a person, as the tables say it. */
+function factsIn({ payments, webhooks, dispatches, resolutions }) {
+  const resolved = new Set([...resolutions.values()].map(({ receiptId }) => receiptId));
+  return [
+    ...[...payments.values()].flatMap((one) => needsOf(one).map((rule) => `${rule}:${one.clientId}`)),
+    ...[...webhooks.values()].flatMap(({ outcome, receiptId }) => {
+      const rule = outcome === "mismatch" ? "mismatched" : outcome;
+      return rules.includes(rule) && !resolved.has(receiptId) ? [`${rule}:${receiptId}`] : [];
+    }),
+    ...[...dispatches].flatMap(([key, { state }]) =>
+      state === "dead" ? [`dead_dispatch:${key.replace(" ", ":")}`] : [],
+    ),
+  ];
+}
+
+/** A day has passed: what is open is overdue. */
+function needsOf({ state, withheld, attention }) {
+  if (withheld === "unsettled") return ["paid_other_amount"];
+  if (attention !== undefined) return attention === "settled" ? [] : [attention];
+  if (state === "creating" || state === "uncertain") return ["creation_uncertain"];
+  return state === "pending" ? ["overdue"] : [];
+}
