@@ -32,6 +32,10 @@ export class Database {
   /** When each event was committed, and each handler registered for the first time: milliseconds of the monotonic clock. */
   eventTimes = new Map();
   handlerTimes = new Map();
+  /** When the first registration of each handler began. */
+  registeringTimes = new Map();
+  /** The handlers that it has forgotten once. */
+  forgotten = new Set();
   /** How long a registration of handlers that are known takes. */
   registrationMs = 0;
   /** Whether reads of the sweep fail. */
@@ -273,8 +277,14 @@ export class Database {
 
   /** Forgets a handler, as an older copy of the database does not know it. */
   forget(id) {
+    this.forgotten.add(id);
     this.handlers.delete(id);
     this.records.forget((key) => idOf(key) === id);
+  }
+
+  noteRegistering(keys) {
+    for (const id of keys.map(idOf))
+      if (!this.registeringTimes.has(id)) this.registeringTimes.set(id, this.#world.mono);
   }
 
   addEvent(event) {

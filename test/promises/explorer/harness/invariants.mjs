@@ -152,17 +152,20 @@ function checkDispatches({ world, violate, database, shop }) {
   }
 }
 
-/** C: each event has a dispatch of each handler that was registered before. */
+/** C: each event has a dispatch of each handler that was registered before, and of none that was new after it. */
 function checkRegistrations({ violate, database }) {
-  for (const [id, registeredAt] of database.handlerTimes) {
+  const { handlerTimes, registeringTimes, eventTimes, dispatches, forgotten } = database;
+  for (const [id, registeredAt] of handlerTimes) {
     const [type, name] = id.split(" ");
-    for (const [eventId, committedAt] of database.eventTimes)
-      if (
-        committedAt > registeredAt &&
-        wants({ event: type }, database.events.get(eventId).type) &&
-        !database.dispatches.has(`${eventId} ${name}`)
-      )
+    for (const [eventId, committedAt] of eventTimes) {
+      const isWanted = wants({ event: type }, database.events.get(eventId).type);
+      const hasDispatch = dispatches.has(`${eventId} ${name}`);
+      if (committedAt > registeredAt && isWanted && !hasDispatch)
         violate("C", `the event ${eventId} has no dispatch for ${name}, which was registered before`);
+      // One that was forgotten gets what its process has missed, by a clock that may have jumped.
+      if (committedAt < registeringTimes.get(id) && hasDispatch && !forgotten.has(id))
+        violate("C", `the event ${eventId} has a dispatch for ${name}, which was new after it`);
+    }
   }
 }
 

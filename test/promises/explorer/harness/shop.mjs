@@ -16,7 +16,7 @@ function chooseSetup(random) {
     // With a prefix, payments of other code are another shop's until they are adopted.
     clientIdPrefix: random.chance(0.2) ? "shop-" : undefined,
     hasSlowHandler: random.chance(0.4),
-    hasLateHandler: random.chance(0.3),
+    hasLateHandlers: random.chance(0.5),
     processes: random.between(1, 3),
     // Some webhooks have a value that the database does not take.
     hasRefused: random.chance(0.12),
@@ -215,8 +215,9 @@ export class SimulatedShop {
     if (this.setup.hasSlowHandler) add("payment.completed", "slow", (run) => pause(run.plan.ms));
     for (let number = 1; number <= this.setup.reminders; number++)
       add("payment.overdue", `reminder-${number}`);
-    if (!this.setup.hasLateHandler || place !== 0) return;
-    setTimeout(() => add("payment.completed", "late"), random.pick([1, 2, 5, 4000]));
+    if (!this.setup.hasLateHandlers) return;
+    // Beside the events of the other processes.
+    setTimeout(() => add("payment.completed", `late-${place}`), random.pick([1, 2, 5, 1500, 3000, 6000]));
   }
 
   #noteRun(event, name) {

@@ -29,6 +29,7 @@ export function createStore(world, database, features, kit) {
     : createTables(world, database, connection, features, kit);
   const register = store.registerHandlers.bind(store);
   store.registerHandlers = async (handlers) => {
+    database.noteRegistering(handlers);
     const isKnown = handlers.every(({ since }) => since !== undefined);
     if (isKnown && database.registrationMs > 0)
       await new Promise((resolve) => world.setTimer(resolve, database.registrationMs));

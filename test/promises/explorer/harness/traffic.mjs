@@ -65,7 +65,9 @@ export class Traffic {
     }
     if (random.chance(0.2)) this.#later(1, () => this.#sendOther());
     if (this.#shop.setup.features.over && random.chance(0.3))
-      for (const ms of [1, 2, 3000]) this.#later(ms, () => this.#createInside("order-1", "order-2"));
+      for (const ms of [3000, 3000, 3001, 3001])
+        for (const outer of [1, 2])
+          this.#later(ms, () => this.#changeInside(`order-${outer}`, `order-${3 - outer}`));
     const strangers = random.pick([0, 0, 0, 1, 2, 4]);
     for (let count = 1; count <= strangers; count++)
       this.#later(random.pick([1, 1, 1500]), () => this.#addStranger(count));
@@ -147,24 +149,27 @@ export class Traffic {
   }
 
   /**
-   * Application code that changes a payment and creates another one in one transaction. A store over an adapter runs it again after a
-   * conflict.
+   * Application code that changes a payment in a transaction, and creates or changes one of another order inside of it. A store over an
+   * adapter runs it again after a conflict.
    */
-  #createInside(changed, created) {
+  #changeInside(outer, inner) {
     const target = this.#shop.pick();
     if (!target) return;
     const { random } = this.#world;
     const { payments, process } = target;
-    const call = this.expect(`create ${created} in a transaction`, process);
-    const change = () =>
+    const call = this.expect(`change ${inner} in a transaction about ${outer}`, process);
+    const change = (reference, inside = async () => {}) =>
       payments.store.transaction(async (tx) => {
-        const locked = await payments.store.lock(tx, { references: [changed] });
-        await payments.create({ reference: created, total: random.pick(amounts) });
+        const locked = await payments.store.lock(tx, { references: [reference] });
+        await inside();
         const updatedAt = new Date(this.#world.wall()).toISOString();
         const updated = locked.payments.slice(0, 1).map((payment) => ({ ...payment, updatedAt }));
         if (updated.length > 0) await payments.store.save(tx, { updated });
       });
-    this.#world.start(process, call.what, () => void change().then(call.end, call.end));
+    const isCreated = random.chance(0.3);
+    const inside = () =>
+      isCreated ? payments.create({ reference: inner, total: random.pick(amounts) }) : change(inner);
+    this.#world.start(process, call.what, () => void change(outer, inside).then(call.end, call.end));
   }
 
   /** Reports the status of a payment now, once and until it is taken. */

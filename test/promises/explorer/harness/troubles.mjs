@@ -93,13 +93,20 @@ export const troubles = {
     const { key } = world.random.pick(shop.handlerKeys.filter(({ process }) => process.isAlive));
     world.note(`the store forgets the handler ${key}`);
     database.forget(key);
-    const payment = service.add("late", { value: "1475", currency: "KMF" }, undefined, false);
-    const adoption = { clientId: payment.clientId, reference: "late-order", total: payment.total };
+    const payments = Array.from({ length: 6 }, (_, index) => {
+      const total = { value: "1475", currency: "KMF" };
+      return service.add(`late-${index}`, total, undefined, false);
+    });
     world.start(shop.running[0].process, "adopt", () => {
-      void shop.running[0].payments.adopt(adoption).catch(() => {});
+      for (const { clientId, total } of payments)
+        void shop.running[0].payments.adopt({ clientId, reference: clientId, total }).catch(() => {});
     });
     await pass(parts, 1000);
-    traffic.report(payment, "completed");
+    // Some of their events are saved while the handler is registered again.
+    for (const payment of payments) {
+      traffic.report(payment, "completed");
+      await pass(parts, 2000);
+    }
     await pass(parts, minute);
   },
 
