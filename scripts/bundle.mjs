@@ -1,5 +1,5 @@
 // Writes the code of the package: CommonJS in few files.
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { minifySync } from "@swc/core";
 import { rollup } from "rollup";
@@ -11,6 +11,7 @@ const packages = path.join(root, "node_modules");
 
 /** Options of swc that keep each name, so that a stack trace can be read. */
 const readable = { compress: false, mangle: false, format: { comments: false } };
+const { peerDependenciesMeta: optional } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
 
 /** The entry points that package.json exports. */
 export const entries = ["index", "store/sql/index", "statement/index", "sandbox/index", "testing/index"];
@@ -75,9 +76,22 @@ function renderChunk(code, { name }) {
 
 /**
  * Moves each require of another package back into the try around its import. A bundler accepts that a package
- * is missing only if its require is inside of a try.
+ * is missing only if its require is inside of a try. webpack warns even there, so it sees no require of a driver.
  */
 function requireInsideTry(code) {
-  const moved = /Promise\.resolve\(\)\.then\(\(\) => (\/\*#__PURE__\*\/\w+\(require\('[^.'][^']*'\)\))\)/g;
-  return code.replace(moved, "$1");
+  const moved =
+    /Promise\.resolve\(\)\.then\(\(\) => (\/\*#__PURE__\*\/\w+\()(require\('([^.'][^']*)'\))(\))\)/g;
+  const inTry = (_, begin, required, name, end) =>
+    begin + (isDriver(name) ? unseenByWebpack(required) : required) + end;
+  return code.replace(moved, inTry);
+}
+
+/** Returns whether a module is of a package that only some users install. */
+function isDriver(name) {
+  return Object.keys(optional).some((driver) => name === driver || name.startsWith(`${driver}/`));
+}
+
+/** Returns a call of require that webpack leaves to Node. Every other bundler finds the require. */
+function unseenByWebpack(required) {
+  return `typeof __webpack_require__ === "function" ? __non_webpack_${required.replace("(", "__(")} : ${required}`;
 }

@@ -1,5 +1,6 @@
 import { concealSecret, concealToken } from "../errors/conceal-secrets.js";
 import { TillkitError, type ConfigurationProblem, type ErrorCode } from "../errors/index.js";
+import { isProduction } from "../shared/is-production.js";
 import { discardBody } from "./send-request.js";
 
 /** The request for a token from an {@link AccessTokenSource}. */
@@ -31,7 +32,7 @@ const sandboxPrefix = "sandbox_";
 
 /** Returns whether this is a credential of the sandbox, and NODE_ENV is production. */
 export function isSandboxCredentialInProduction(credential: unknown): boolean {
-  if (process.env.NODE_ENV !== "production" || typeof credential !== "string") return false;
+  if (!isProduction() || typeof credential !== "string") return false;
   return credential.trimStart().startsWith(sandboxPrefix);
 }
 

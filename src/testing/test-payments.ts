@@ -17,6 +17,7 @@ import {
 import type * as index from "../index.js";
 import { ConfigurationError, TillkitError } from "../errors/index.js";
 import { type Sandbox, type SandboxOptions } from "../sandbox/index.js";
+import { isProduction } from "../shared/is-production.js";
 import { type SqliteDatabase, type SqlTx } from "../store/sql/index.js";
 
 /** What {@link testPayments} takes: the options of `createPayments`, except those that the sandbox decides. */
@@ -159,14 +160,13 @@ async function untilDone<Tx>(
 }
 
 /** Makes a part that refuses the sandbox's credentials in production. The tests of an image for production may run in it. */
-function outsideOfProduction<T>(make: () => T): T {
-  const { NODE_ENV } = process.env;
-  if (NODE_ENV !== "production") return make();
-  process.env.NODE_ENV = "test";
+function outsideOfProduction<T>(make: () => T, environment = process.env): T {
+  if (!isProduction(environment)) return make();
+  environment.NODE_ENV = "test";
   try {
     return make();
   } finally {
-    process.env.NODE_ENV = NODE_ENV;
+    environment.NODE_ENV = "production";
   }
 }
 

@@ -1,5 +1,6 @@
 import { returnTranslations } from "../../checkout/return-translations.js";
 import { type ConfigurationProblem } from "../../errors/index.js";
+import { isProduction } from "../../shared/is-production.js";
 import { suggestion, unknownOptions } from "../../shared/unknown-names.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 import { type PaymentStore } from "../../store/index.js";
@@ -65,7 +66,7 @@ export const store: OptionCheck = (option, value, { environment }) => {
       `must have the methods ${lacking.join(", ")}. Make it with sqliteStore, postgresStore or mysqlStore of tillkit/sql, ` +
         "or over a database of your own with storeOver.",
     );
-  if (store.durable || environment.NODE_ENV !== "production") return [];
+  if (store.durable || !isProduction(environment)) return [];
   const message = "loses its data at exit, and NODE_ENV is production; use a store that is durable.";
   return [{ code: "store_not_durable", option, message }];
 };
@@ -139,7 +140,7 @@ export const keepRefused: OptionCheck = (option, value, { environment }) => {
   const { directory, inProduction = false, ...others } = given;
   if (typeof directory !== "string" || directory.trim() === "" || typeof inProduction !== "boolean")
     return invalid(option, "must name a local directory, or be { directory, inProduction: true }.");
-  if (inProduction || environment.NODE_ENV !== "production") return unknownOptions(`${option}.`, others, {});
+  if (inProduction || !isProduction(environment)) return unknownOptions(`${option}.`, others, {});
   return invalid(
     option,
     "keeps what webhooks say about customers, and NODE_ENV is production; add inProduction: true while you look for the cause.",

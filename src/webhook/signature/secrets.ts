@@ -1,6 +1,7 @@
 import { types } from "node:util";
 import { concealSecret } from "../../errors/conceal-secrets.js";
 import { type ConfigurationProblem } from "../../errors/index.js";
+import { isProduction } from "../../shared/is-production.js";
 
 /**
  * One shared secret, or several during a rotation: all of them verify, the first one signs. Text counts as its UTF-8
@@ -81,7 +82,7 @@ function checkSecret(secret: unknown, bytes: Buffer, option: string): Configurat
       message: `is shorter than ${minBytes} bytes and could be guessed; use it as the service issued it.`,
     };
   // Checked here, because nothing can read the secret out of the scheme later.
-  if (text.startsWith("sandbox_") && process.env["NODE_ENV"] === "production")
+  if (text.startsWith("sandbox_") && isProduction())
     return {
       code: "sandbox_credential_in_production",
       option,
