@@ -61,3 +61,9 @@ describe("the store of docs/store-engines.md", () => {
     });
   });
 });
+
+it("docs/store-engines.md shows the shop with Mongoose as it is tested", () => {
+  expect(read("docs/store-engines.md")).toContain(
+    `\`\`\`typescript\n${read("examples/stores/mongoose.ts")}\`\`\``,
+  );
+});

@@ -1,7 +1,16 @@
+import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { type BatchAdapter, type BatchTx, type Handler, type PaymentStore, storeOver } from "tillkit";
-import { closeAll, testKit } from "../support/kit.js";
+import {
+  type BatchAdapter,
+  type BatchTx,
+  type Handler,
+  type Payments,
+  type PaymentStore,
+  storeOver,
+} from "tillkit";
+import { closeAll, secret, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
 import { failure } from "./support/mongodb-documents.js";
 import { MongoStandIn } from "./support/mongodb-stand-in.js";
@@ -102,6 +111,38 @@ function storeOfMongoose(server: MongoStandIn): void {
     expect(attempts).toBe(2);
     expect(await orders.find().lean()).toMatchObject([{ _id: "order-1", paid: true }, { _id: "attempt-2" }]);
   });
+
+  it("pays the order of the program of docs/store-engines.md", async () => {
+    process.env["PAY_TOKEN"] = "a-token";
+    process.env["PAY_WEBHOOK_SECRET"] = secret;
+    const { openShop } = jest.requireActual<{ openShop(this: void, url: string): Promise<Payments> }>(
+      path.resolve(__dirname, "../../examples/stores/mongoose.ts"),
+    );
+    const shop = await openShop(new URL(connection.getClient().db().databaseName, url).href);
+    try {
+      const done = new Promise((resolve) => shop.on("payment.completed", resolve, { name: "last" }));
+      await shop.start({ keepAlive: false });
+      await shop.receiveWebhook(signed(completedBody()));
+      await done;
+      await shop.close();
+      expect(await orders.find().lean()).toMatchObject([{ _id: "order-1", paid: true }]);
+    } finally {
+      await shop.close();
+      await packageOf<{ disconnect(): Promise<void> }>("mongoose").disconnect();
+    }
+  });
+
+  it("type-checks the program of docs/store-engines.md", () => {
+    const folder = mkdtempSync(path.resolve(".tmp/mongoose-"));
+    try {
+      const config = { extends: "../../tsconfig.json", include: ["../../examples/stores/mongoose.ts"] };
+      writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(config));
+      const run = spawnSync(process.execPath, ["scripts/tsc.mjs", "-p", folder], { encoding: "utf8" });
+      expect(run.stdout).toBe("");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }, 60_000);
 
   it("asks for snapshots, commits on the disks of a majority, and reads what a majority has from the primary", async () => {
     await add(isPaid);
