@@ -262,7 +262,7 @@ export type PastEnd = Pick<DispatchRecord, "attempt" | "failures" | "error" | "s
 
 /** What is stored about one clientId. */
 export interface StoredHistory {
-  /** Without their bytes. `copies` is the number of those that came after the first. */
+  /** The webhooks without their bytes. `copies` is the number of repetitions. */
   webhooks: (Omit<WebhookRecord, "rawBody"> & { copies: number })[];
   /** The events about the payment, oldest first. */
   events: EventRecord[];

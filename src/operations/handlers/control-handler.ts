@@ -14,7 +14,7 @@ import { type HandlerSummary, type PaymentStore } from "../../store/index.js";
 export interface PauseOptions {
   /** Why, for other people: 1 to 1,000 characters. */
   reason: string;
-  /** Who pauses it: 1 to 128 characters. */
+  /** The name of the person who pauses the handler: 1 to 128 characters. */
   by: string;
   /** Names one click, for example: a second call with this key does nothing. 1 to 128 characters. @default none */
   key?: string | undefined;

@@ -110,7 +110,7 @@ export function resolutionInvalid(message: string): TillkitError {
   return new TillkitError("resolution_invalid", message);
 }
 
-/** Returns an id that is made of what is resolved, so that a second resolution of the same finds it taken. */
+/** Returns an id that is made of what is resolved: a second call with the same values gets the same id. */
 export function resolutionId({ action, receiptId, evidence }: Resolution, clientId: string): string {
   // One payment may first be accepted as paid, by evidence, and then for its order.
   const isForOrder = action === "accept" && receiptId === undefined && evidence === undefined;

@@ -56,7 +56,10 @@ export interface Draining extends DrainOptions {
   isClosed: () => boolean;
 }
 
-/** Why a segment was left. It is tried again by the next drain. `stops`: no other segment can be drained now either. */
+/**
+ * The reason why a segment was left. The next drain tries the segment again. `stops`: no other segment can be drained
+ * now either.
+ */
 interface Failure {
   because: unknown;
   stops?: true;

@@ -1,6 +1,7 @@
 /**
  * The script of the dashboard, whose pages work without it: copy buttons, a file that fills a field, and lists that stay
- * up to date. It closes the connection while the page is in the background, because a browser has few for one server.
+ * up to date. It closes the connection while the page is in the background, because a browser opens only a few
+ * connections to one server.
  */
 export const dashboardScript = `
 (() => {
