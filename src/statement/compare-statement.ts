@@ -2,6 +2,7 @@ import { receivedOf } from "../model/attempts.js";
 import { type PaymentStore } from "../store/contract.js";
 import { compareRow, describeDifference } from "./comparison/compare-row.js";
 import { compareSortedEntries, findPaidTwice } from "./comparison/compare-sorted-entries.js";
+import { nameRows } from "./comparison/name-rows.js";
 import { newFinding, type StatementFinding } from "./result/finding.js";
 import {
   type StatementOptions,
@@ -98,7 +99,7 @@ async function* compareBatch(
   options: ResolvedStatementOptions,
 ): AsyncGenerator<StatementFinding, void, undefined> {
   const checked: (CheckedRow | UnreadableRow)[] = [];
-  for (const row of batch) {
+  for (const row of await nameRows(store, batch, options.clientIdPrefix)) {
     run.rows.read += 1;
     const one = "problem" in row ? row : checkRow(row, row.line ?? run.rows.read, options.paidStatuses);
     // One payout may be for several shops.

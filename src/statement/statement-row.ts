@@ -7,11 +7,14 @@ import { quote } from "../shared/quote.js";
 export interface StatementRow {
   /** The line of the file, for people. Default: the number of the row, from 1. */
   line?: number | undefined;
-  /** The merchant's id of the payment. A row needs this or `serviceId`. */
+  /**
+   * The merchant's id of the payment. A row needs this or `serviceId`, or what names one payment alone: `providerId`, or its amount and
+   * the day on which the payment was created.
+   */
   clientId?: string | undefined;
   /** The service's id of the payment. */
   serviceId?: string | undefined;
-  /** The provider's reference. It is only shown: stored payments do not have it. */
+  /** The provider's reference. It names the payment of a row without ids, if the service has reported it. */
   providerId?: string | undefined;
   /** The gross amount, a decimal string: `"1475"`, `"10.50"`. A negative one, `"-500"`, is a refund or a reversal of the payment. */
   value: string;

@@ -11,15 +11,20 @@ import { type Arguments, type CommandDefinition, type InputContext } from "../te
 import { databaseOptions, requireTables } from "../terminal/database.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { formatOptions, readFormat } from "./format-options.js";
+import { type AdvisedFinding, printFindingSteps, withNextStep } from "./next-steps.js";
 import { printSummary } from "./print-summary.js";
 import { countBytes, progressBar } from "./progress.js";
 import { ReportFiles } from "./report-files.js";
 
+/** The number of findings that are printed. */
+const maxListed = 20;
+
 export const statementCommand: CommandDefinition = {
   description: [
     "Reads a CSV statement of any size, and reports payments that are missing on either side, that differ, or that were paid " +
-      "twice, with sums for each currency and provider channel. Rows that cannot be read are listed by their line. No stored " +
-      "payment is changed.",
+      "twice, with sums for each currency and provider channel. Rows that cannot be read are listed by their line. A row without a " +
+      "clientId and a serviceId is matched by the provider's number, or by its amount and day, if only one payment fits. No stored payment is " +
+      "changed: the first 20 differences come with the command that settles each.",
     "Memory does not grow with the file: rows and payments are sorted in temporary files, of about 200 bytes for each row and " +
       "each payment of the period.",
   ],
@@ -62,7 +67,7 @@ export const statementCommand: CommandDefinition = {
   async run(args, context) {
     const { output, cwd } = context;
     const startedAt = performance.now();
-    const found = await requireTables(args, context);
+    const named = await requireTables(args, context);
     const format = readFormat(args);
     const counted = await countBytes(args.operand!, context);
     const rows = readStatement(counted.bytes, format);
@@ -75,11 +80,15 @@ export const statementCommand: CommandDefinition = {
     const language = args.get("language") as "en" | "fr" | undefined;
     const name = args.operand === "-" ? undefined : path.basename(args.operand!);
     const reports = new ReportFiles(names, cwd, { language, name, madeAt: context.now() });
-    const store = sqlStore(found.database, { tablePrefix: found.tablePrefix });
+    const store = sqlStore(named.database, { tablePrefix: named.tablePrefix });
+    const found: AdvisedFinding[] = [];
     let summary: StatementSummary;
     try {
       const statement = compareStatement(store, rows, run);
-      for await (const finding of statement) await reports.add(finding);
+      for await (const finding of statement) {
+        await reports.add(finding);
+        if (found.length < maxListed) found.push(withNextStep(finding, name ?? "statement", args));
+      }
       summary = await statement.summary();
       await reports.end(summary);
     } finally {
@@ -88,6 +97,7 @@ export const statementCommand: CommandDefinition = {
       await store.close();
     }
     printSummary(summary, output);
+    printFindingSteps(found, summary.differences + summary.counts.bad_row + summary.counts.at_edge, output);
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
     // The peak of the process since it was started.
     const peakBytes = process.resourceUsage().maxRSS * 1024;
@@ -95,7 +105,14 @@ export const statementCommand: CommandDefinition = {
     output.print(
       output.paint("dim", `${seconds} s, at most ${Math.ceil(peakBytes / 2 ** 20)} MiB of memory`),
     );
-    output.printJson({ ...summary, reports: names, bytes: counted.read(), seconds, peakBytes });
+    output.printJson({
+      ...summary,
+      findings: found,
+      reports: names,
+      bytes: counted.read(),
+      seconds,
+      peakBytes,
+    });
     return summary.balanced ? 0 : 1;
   },
 };

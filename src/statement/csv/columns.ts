@@ -46,8 +46,8 @@ export function findColumns(
     if (index !== undefined) columns[field] = index;
   }
   const has = (field: StatementField): boolean => columns[field] !== undefined || given.includes(field);
-  if (!has("clientId") && !has("serviceId"))
-    throw unclear("No column has the clientId or the serviceId.", headers);
+  if (!(["clientId", "serviceId", "providerId", "time"] as const).some(has))
+    throw unclear("No column has the clientId or the serviceId, nor the providerId or the time.", headers);
   for (const field of ["value", "currency"] as const)
     if (!has(field)) throw unclear(`No column has the ${field}.`, headers);
   return columns;

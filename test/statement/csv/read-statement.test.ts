@@ -141,7 +141,7 @@ describe("a statement in CSV", () => {
       "no id",
       "value,currency\n1,KMF",
       {},
-      'No column has the clientId or the serviceId. The headers are: "value", "currency".',
+      'No column has the clientId or the serviceId, nor the providerId or the time. The headers are: "value", "currency".',
     ],
     ["no value", "clientId,currency\na,KMF", {}, "No column has the value."],
     ["a header that is not there", `${header}\na,1,KMF`, { columns: { value: "Sum" } }, 'No header is "Sum"'],
