@@ -55,6 +55,12 @@ export function logNotices(addListener: Notices["add"], logger: Logger): void {
   addListener("store.went_back", ({ error }) => {
     logger.error({ err: loggable(error) }, "the store went back in time and needs a person");
   });
+  addListener("webhooks.silent", ({ since, waiting, expected }) => {
+    logger.error({ since, waiting, expected }, "no webhook comes any more, although payments are sent out");
+  });
+  addListener("webhooks.recovered", (silence) => {
+    logger.info(silence, "a webhook came again");
+  });
   addListener("lookup.failed", ({ clientId, error }) => {
     logger.warn({ err: loggable(error), clientId }, "a lookup failed");
   });

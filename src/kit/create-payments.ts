@@ -28,6 +28,7 @@ import { replayDispatches, revivedDispatches } from "../operations/replay/replay
 import { replayWebhooks } from "../operations/replay/replay-webhooks.js";
 import { retireHandler } from "../operations/retire-handler.js";
 import { resolvePayment } from "../operations/resolution/resolve-payment.js";
+import { createSilenceWatch } from "../operations/sweep/silence-watch.js";
 import { createSweeper } from "../operations/sweep/sweep-payments.js";
 import { suggestion } from "../shared/unknown-names.js";
 import { createPaymentReader, createPaymentService } from "../service/index.js";
@@ -71,7 +72,8 @@ export function createPayments<Covers extends SignedField, Tx>(
   const isWanted = () => core.handlers.keys().some(({ event }) => event.startsWith("attention."));
   const { unmatchedAfterMs, attentionReminderMs } = options;
   const announce = createAnnouncer({ ...core, unmatchedAfterMs, isWanted }, attentionReminderMs);
-  const sweeper = createSweeper(cautious, options, { recorder: intake.recorder, lookups, announce });
+  const silence = createSilenceWatch(cautious);
+  const sweeper = createSweeper(cautious, options, { recorder: intake.recorder, lookups, announce, silence });
   const watch: StoreWatch<Tx> = new StoreWatch({
     ...core,
     spool: intake.spool,
@@ -94,6 +96,7 @@ export function createPayments<Covers extends SignedField, Tx>(
     hanging: () => dispatcher.hanging,
     sweepFailure: sweeper.failure,
     wentBack: () => watch.problem,
+    silence: silence.problem,
     runs: (name, event) => options.dispatches && core.handlers.has(name, event),
   });
 

@@ -206,6 +206,13 @@ export interface NoticeMap {
   "dispatch.failed": { event: TillkitEvent; handler: string; failures: number; error: unknown };
   /** A dispatch used up its tries. It stays in the store until it is replayed. */
   "dispatch.dead": { event: TillkitEvent; handler: string; error: string };
+  /**
+   * No webhook comes any more, although payments are sent out. The health has the reason `webhooks_silent` until one comes.
+   * `probability`: of such a silence, if nothing were wrong.
+   */
+  "webhooks.silent": { since: string; waiting: number; expected: number; probability: number };
+  /** A webhook came again. */
+  "webhooks.recovered": { since: string; silentMs: number };
   /** The service could not be asked about a payment, or its answer was unusable. The kit asks again later. */
   "lookup.failed": { clientId?: string; error: unknown };
   /** The store failed to start, to record, to claim, or during a handler's transaction or its commit. The kit keeps trying. */
@@ -226,6 +233,8 @@ export const noticeTypes = Object.keys({
   "lookup.failed": 1,
   "store.unavailable": 1,
   "store.went_back": 1,
+  "webhooks.silent": 1,
+  "webhooks.recovered": 1,
 } satisfies Record<NoticeType, 1>);
 
 /** Sends a notice to the listeners of this process. */

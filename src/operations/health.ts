@@ -30,6 +30,7 @@ export const healthReasonCodes = [
   "transactions_hanging",
   "sweep_failing",
   "signatures_failing",
+  "webhooks_silent",
   "store_went_back",
   "clock_jumped",
   "database_clock_off",
@@ -111,6 +112,8 @@ export interface HealthParts<Tx> extends Pick<Intake, "foreign"> {
   sweepFailure: () => { count: number; error: unknown } | undefined;
   /** Why the store is an older copy or another one; `undefined` while it never was. */
   wentBack: () => Error | undefined;
+  /** Why no webhook may come any more. */
+  silence: () => string | undefined;
   rejections: () => Rejections;
   /** The wrong signatures since the last verified webhook: their number, and the time from the first to the last. */
   mismatches: () => { count: number; spanMs: number };
@@ -135,11 +138,11 @@ export function createHealthCheck<Tx>(
   intake: Intake,
   options: Pick<
     HealthParts<Tx>,
-    "runs" | "hanging" | "sweepFailure" | "wentBack" | "spoolingDownAfterMs" | "unmatchedAfterMs"
+    "runs" | "hanging" | "sweepFailure" | "wentBack" | "silence" | "spoolingDownAfterMs" | "unmatchedAfterMs"
   >,
 ): () => Promise<Health> {
-  const counted = countRejections(core.listen, intake.keeper);
-  const parts = { ...core, ...intake, ...options, ...counted, timeoutMs: 2000, lateMs: 60_000 };
+  const counted = { ...countRejections(core.listen, intake.keeper), timeoutMs: 2000, lateMs: 60_000 };
+  const parts = { ...core, ...intake, ...options, ...counted };
   return () => checkHealth(parts);
 }
 
@@ -147,7 +150,7 @@ export function createHealthCheck<Tx>(
 export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
   const { store, keeper, timeoutMs } = parts;
   const stuck = parts.recorder.isStuck();
-  const [asked, writable, spoolAnswer] = await Promise.all([
+  const [asked, writable, { stats: spool, problem: spoolProblem }] = await Promise.all([
     withTimeout(askStore(store, ruleEnds(parts)), timeoutMs).catch(() => undefined),
     withTimeout(writeNothing(store), timeoutMs).then(Boolean, () => false),
     askSpool(parts.spool),
@@ -157,7 +160,6 @@ export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
   const reachable = asked !== undefined;
   const takes = reachable && writable && !stuck;
   const { refused } = keeper.keeping;
-  const { stats: spool, problem: spoolProblem } = spoolAnswer;
   const isRefused = refused === "store" || (refused !== undefined && !takes);
   const found: Found = {
     webhooks_refused: isRefused && "Neither the store nor a spool could keep the last webhook.",
@@ -190,7 +192,7 @@ export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
 }
 
 /** The messages of the reasons that hold. */
-type Found = Partial<Record<HealthReason["code"], string | false>>;
+type Found = Partial<Record<HealthReason["code"], string | false | undefined>>;
 
 function findInSpool<Tx>(
   { keeper, spoolingDownAfterMs }: HealthParts<Tx>,
@@ -221,23 +223,22 @@ function findInCounts<Tx>(
     .filter(({ handler, event, since }) => !runs(handler, event) && isFar(since, storeNow))
     .filter(({ handler }) => !paused.some(({ name }) => name === handler))
     .map(({ handler, event }) => (event && runs(handler) ? `${handler} for ${event}` : handler));
-  const isLate = oldestUndoneAt !== undefined && isFar(oldestUndoneAt, now().getTime());
-  const isOff = clock !== undefined && isFar(clock, Date.now());
   return {
     dispatches_dead: dead > 0 && `${dead} dispatches are dead.`,
-    events_late: isLate && `An event waits since ${oldestUndoneAt}.`,
+    events_late:
+      oldestUndoneAt && isFar(oldestUndoneAt, now().getTime()) && `An event waits since ${oldestUndoneAt}.`,
     handler_missing: missing.length > 0 && `No process runs: ${missing.join(", ")}.`,
     handler_paused:
       paused.length > 0 &&
       paused
         .map(({ name, by, at, reason }) => `${name} is paused by ${by} since ${at}: ${reason}`)
         .join("; "),
-    database_clock_off: isOff && `The database's clock says ${clock}.`,
+    database_clock_off: clock && isFar(clock, Date.now()) && `The database's clock says ${clock}.`,
   };
 }
 
 function findInProcess<Tx>(parts: HealthParts<Tx>): Found {
-  const { clock, hanging, sweepFailure, wentBack, mismatches, lateMs } = parts;
+  const { clock, hanging, sweepFailure, wentBack, silence, mismatches, lateMs } = parts;
   const { count: sweeps, error } = sweepFailure() ?? { count: 0 };
   const { lastMs } = clock.look();
   const { count, spanMs } = mismatches();
@@ -250,6 +251,7 @@ function findInProcess<Tx>(parts: HealthParts<Tx>): Found {
       `The last ${sweeps} sweeps have failed, so payments are not raised as overdue${because(error)}`,
     signatures_failing:
       isFailing && `None of ${count} webhooks verified: a wrong secret, or forged webhooks.`,
+    webhooks_silent: silence() ?? false,
     store_went_back: wentBack()?.message ?? false,
     clock_jumped: lastMs !== 0 && `The machine's clock jumped by ${lastMs} ms, or the machine was suspended.`,
   };
@@ -287,8 +289,7 @@ async function askSpool(
 async function askStore<Tx>(store: PaymentStore<Tx>, before: NonNullable<CountsOptions["before"]>) {
   // No payment has an empty clientId, so this is a cheap read that proves the store reachable.
   await store.find("");
-  const all = await readControls(store);
-  const controls = all.filter(({ paused, perSecond }) => paused !== undefined || perSecond !== undefined);
+  const controls = (await readControls(store)).filter((one) => (one.paused ?? one.perSecond) !== undefined);
   const except = controls.flatMap(({ name, paused }) => (paused ? [name] : []));
   const [{ needs, ...counts }, warnings, claimed] = await Promise.all([
     store.counts({ except, before }),

@@ -26,6 +26,7 @@ const healthy: Omit<HealthParts<MemoryTx>, "store"> = {
   hanging: () => 0,
   sweepFailure: () => undefined,
   wentBack: () => undefined,
+  silence: () => undefined,
   mismatches: () => ({ count: 0, spanMs: 0 }),
   unmatchedAfterMs: 900_000,
   spoolingDownAfterMs: 1000,
@@ -218,6 +219,7 @@ describe("the health about refused webhooks", () => {
       hanging: () => 0,
       sweepFailure: () => undefined,
       wentBack: () => undefined,
+      silence: () => undefined,
       unmatchedAfterMs: 900_000,
       spoolingDownAfterMs: 1000,
     });

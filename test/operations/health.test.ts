@@ -20,6 +20,7 @@ const asked = {
   hanging: () => 0,
   sweepFailure: () => undefined,
   wentBack: () => undefined,
+  silence: () => undefined,
   mismatches: () => ({ count: 0, spanMs: 0 }),
   unmatchedAfterMs: 900_000,
   spoolingDownAfterMs: 1000,

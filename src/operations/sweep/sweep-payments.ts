@@ -44,11 +44,14 @@ export function createSweeper<Tx>(
     recorder,
     lookups,
     announce = async () => 0,
+    silence = { look: async () => {} },
   }: {
     recorder: { matched(): Promise<void> };
     lookups: { sweep(): Promise<number> } | undefined;
     /** Raises the events about what needs a person, and resolves to their number. */
     announce?: () => Promise<number>;
+    /** Notices that no webhook comes any more. */
+    silence?: { look(): Promise<void> };
   },
 ) {
   let claims: { after?: string } = {};
@@ -71,6 +74,7 @@ export function createSweeper<Tx>(
     const overdue = await sweepOverdue(parts, overdueMs);
     claims = await closeClaims(parts.store, { ...claims, limit: maxClaimsPerSweep });
     const announced = await announce();
+    await silence.look();
     if (overdue + unmatched + announced > 0) parts.announceEvents();
     // The next sweep raises although these lookups may still run, which it joins.
     running = undefined;

@@ -222,6 +222,12 @@ export class Database {
       .map(copyOf);
   }
 
+  /** Returns the newest payments. Nothing here lists others. */
+  newest({ limit }) {
+    const all = [...this.payments.values()].toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+    return all.slice(0, limit).map(copyOf);
+  }
+
   lookupDue({ before, limit }) {
     return [...this.payments.values()]
       .filter(({ nextLookupAt }) => nextLookupAt !== undefined && nextLookupAt < before)

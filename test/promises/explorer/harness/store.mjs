@@ -183,6 +183,7 @@ function createTables(world, database, connection, features, { runLazily, Tillki
     stray: (tx, options) => statement(tx, "stray", () => database.stray(tx, options)),
     renew: (run, leaseMs) => read(`renew ${run.handler}`, () => database.renew(run, leaseMs)),
     due: (page) => read("due", () => database.due(page)),
+    list: (page) => read("list", () => database.newest(page)),
     lookupDue: (page) => read("lookup due", () => database.lookupDue(page)),
     record: (keys, decide) => record(store, keys, decide),
     findMany: (keys) => read("find many", () => database.findMany(keys)),
@@ -198,7 +199,6 @@ function createTables(world, database, connection, features, { runLazily, Tillki
     warnings: () => Promise.resolve([]),
     close: () => Promise.resolve(),
     // No process of the explorer calls these.
-    list: notSimulated,
     revived: notSimulated,
     handlers: notSimulated,
     dead: notSimulated,
