@@ -37,6 +37,7 @@ export const starts = {
   "npm run release": ["scripts/release.mjs", "--rehearse"],
   "npm run docs": ["scripts/docs.mjs", "--if-installed"],
   "npm run statement:million": ["scripts/statement-million.mjs", "--rows", "2000", "--once", "--quiet"],
+  "npm run upgrade:million": ["scripts/upgrade-million.mjs", "--payments", "2000", "--quiet"],
 };
 
 /** The scripts of package.json that other stages run, or tests. */
