@@ -46,6 +46,7 @@ export {
   type FiguresQuery,
   type UsualTime,
 } from "./operations/reading/payment-figures.js";
+export { type HistoryQuery } from "./operations/reading/history-page.js";
 export { type HistoryEntry, type PaymentHistory } from "./operations/reading/payment-history.js";
 export {
   type DispatchQuery,

@@ -213,8 +213,8 @@ function attentionMethods<Covers extends SignedField, Tx>(
   const parts = { ...core, unmatchedAfterMs, reasons: async () => (await health()).reasons };
   return {
     attention: async (query) => listAttention(parts, query),
-    history: async (clientId) => {
-      const history = await paymentHistory(core.store, clientId);
+    history: async (clientId, query) => {
+      const history = await paymentHistory(core.store, clientId, query);
       return { ...history, attention: await openEntries(parts, history) };
     },
     attend: async (id, action) => attend(parts, id, action),

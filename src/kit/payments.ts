@@ -24,6 +24,7 @@ import { type PaymentList, type PaymentQuery } from "../operations/reading/list-
 import { type ResolvedOptions } from "./options/resolve-options.js";
 import { type PaymentKey } from "../operations/reading/find-payment.js";
 import { type Figures, type FiguresQuery } from "../operations/reading/payment-figures.js";
+import { type HistoryQuery } from "../operations/reading/history-page.js";
 import { type PaymentHistory } from "../operations/reading/payment-history.js";
 import { type PaymentRequest } from "../checkout/payment-request.js";
 import { type Payment } from "../model/payment.js";
@@ -99,10 +100,12 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   list(query?: PaymentQuery): Promise<PaymentList>;
   /**
    * Resolves to everything that happened to one clientId, oldest first: webhooks, decisions, dispatches, returns,
-   * resolutions; of each kind the newest 1,000. It is what support reads when a customer calls. Unmatched webhooks have a history
-   * too.
+   * resolutions; on each page the newest 1,000 of each kind, and older ones on the next page. It is what support reads when a
+   * customer calls. Unmatched webhooks have a history too.
+   *
+   * @throws TillkitError `query_invalid`
    */
-  history(clientId: string): Promise<PaymentHistory>;
+  history(clientId: string, query?: HistoryQuery): Promise<PaymentHistory>;
   /**
    * Resolves to how many payments were sent out and completed, by channel, and how long they usually take. Reads at most the newest
    * 20,000 payments of the time.

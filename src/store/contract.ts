@@ -1,5 +1,11 @@
 import { type Payment } from "../model/payment.js";
-import { type DeadPage, type DuePage, type PaymentPage, type WebhookPage } from "./query-pages.js";
+import {
+  type DeadPage,
+  type DuePage,
+  type HistoryPage,
+  type PaymentPage,
+  type WebhookPage,
+} from "./query-pages.js";
 import {
   type Changes,
   type Claim,
@@ -163,10 +169,10 @@ export interface PaymentStore<Tx = unknown> {
   findMany(keys: Pick<LockKeys, "clientIds" | "serviceIds">): Promise<Payment[]>;
 
   /**
-   * Returns what is stored about one clientId, the newest 1,000 records of each kind, oldest first, whether a payment has that
-   * clientId or not.
+   * Returns one page of what is stored about one clientId, oldest first, whether a payment has that clientId or not: the newest
+   * webhooks, events and resolutions, and all dispatches of these events.
    */
-  history(clientId: string): Promise<StoredHistory>;
+  history(clientId: string, page?: HistoryPage): Promise<StoredHistory>;
 
   /**
    * Returns one page of the stored webhooks, in (receivedAt, receiptId) order, with their bytes. A webhook whose bytes

@@ -43,6 +43,24 @@ export interface PaymentPage {
   limit: number;
 }
 
+/** Which records `history` returns: the newest ones of each kind. */
+export interface HistoryPage {
+  /** The number of webhooks, of events and of resolutions at most. @default 1000 */
+  limit?: number;
+  /** Of each kind that is named only those before this record, the oldest one of the page before. */
+  before?: HistoryPosition;
+}
+
+/** Where a page of a history begins. Of a kind that is not named the page has the newest records. */
+export interface HistoryPosition {
+  /** The oldest webhook of the page before. */
+  webhook?: { receivedAt: string; receiptId: string };
+  /** The oldest event of the page before. */
+  event?: { id: string };
+  /** The oldest resolution of the page before. */
+  resolution?: { at: string; id: string };
+}
+
 /** Which webhooks `webhooks` returns: those that match every given condition. */
 export interface WebhookPage {
   /** Only webhooks that name this payment. */

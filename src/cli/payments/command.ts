@@ -13,7 +13,7 @@ import { showPayment } from "./show.js";
 const selection = ["state", "reference", "from", "to"];
 const paymentActions: Readonly<Record<string, Action>> = {
   find: { options: ["amount", "day"], object: "optional", run: find },
-  show: { options: [], object: "needed", run: showPayment },
+  show: { options: ["limit", "cursor"], object: "needed", run: showPayment },
   refund: {
     options: ["amount", "by", "reason", "key", "reversal", "evidence", "document", "apply"],
     object: "needed",
@@ -32,7 +32,7 @@ export const paymentsCommand: CommandDefinition = {
   description: [
     "find takes anything that a customer has: the number of the order, the clientId, the number of the service or of the provider, " +
       "also one that only the customer has given, or the amount and the day. show tells everything that happened to one payment, " +
-      "oldest first, and what to do next. list selects by state and time.",
+      "oldest first, or of much the newest, and what to do next. list selects by state and time.",
     "refund records money of a completed payment that went back: all that is left, or --amount of it. It sends no money. adopt stores a " +
       "payment of this shop that other code created at the service, and matches its webhooks. Both show what they would record, and ask " +
       "first. The same refund or payment is recorded once. The application's own processes call the handlers.",
@@ -55,8 +55,9 @@ export const paymentsCommand: CommandDefinition = {
     "--from <time>":
       "With list and export: made at this time or later: a UTC day, or a time with its offset.",
     "--to <time>": "With list and export: made before this time.",
-    "--limit <number>": "With list: 1 to 500 of them. Default: 50.",
-    "--cursor <text>": "With list: the next page, as the page before names it.",
+    "--limit <number>":
+      "With list: 1 to 500 of them. Default: 50. With show: 1 to 1000 of each kind. Default: 1000.",
+    "--cursor <text>": "With list and show: the next page, as the page before names it.",
     "--by <name>": "With refund and adopt: who records it.",
     "--reason <text>": "With refund and adopt: why, for readers of the history.",
     "--currency <code>": "With adopt: the currency of --amount, such as KMF.",

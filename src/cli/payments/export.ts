@@ -27,7 +27,7 @@ export async function exportHistories(
   let count = 0;
   if (!isJson) printLine(header);
   for await (const clientId of selectedIds(payments, args)) {
-    const history = await payments.history(clientId);
+    const history = await wholeHistory(payments, clientId);
     if (!history.payment && history.entries.length === 0) continue;
     count += 1;
     output.printJson(history);
@@ -35,6 +35,18 @@ export async function exportHistories(
   }
   output.log(count === 0 ? "No payment was found." : `${count} payments.`);
   return count === 0 ? 1 : 0;
+}
+
+/** Reads all pages. */
+async function wholeHistory(payments: Payments, clientId: string): Promise<PaymentHistory> {
+  const { cursor: next, ...newest } = await payments.history(clientId);
+  const entries = [...newest.entries];
+  for (let cursor = next; cursor !== undefined;) {
+    const older = await payments.history(clientId, { cursor });
+    entries.unshift(...older.entries);
+    cursor = older.cursor;
+  }
+  return { ...newest, entries: entries.toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? -1 : 1)) };
 }
 
 async function* selectedIds(payments: Payments, args: Arguments): AsyncGenerator<string, void, undefined> {

@@ -7,7 +7,9 @@ import { paymentsNamed, printPayments } from "./find.js";
 /** Tells what happened to the payment that a text names, and what to do next. */
 export async function showPayment(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
   const text = args.object!.trim();
-  let history = await payments.history(text);
+  const [limit, cursor] = [args.get("limit"), args.get("cursor")];
+  const page = { cursor, ...(limit !== undefined && { limit: Number(limit) }) };
+  let history = await payments.history(text, page);
   if (!history.payment && history.entries.length === 0) {
     const found = await paymentsNamed(payments, text);
     if (found.length !== 1) {
@@ -17,11 +19,12 @@ export async function showPayment(payments: Payments, args: Arguments, output: O
       );
       return code === 0 ? 1 : code;
     }
-    history = await payments.history(found[0]!.clientId);
+    history = await payments.history(found[0]!.clientId, page);
   }
   output.printJson(history);
   printHistory(history, output);
-  printNext(history, args, output);
+  if (history.cursor !== undefined) output.print(`Older ones: --cursor ${history.cursor}`);
+  if (cursor === undefined) printNext(history, args, output);
   return 0;
 }
 

@@ -19,6 +19,7 @@ import {
   type WebhookRecord,
 } from "../../store/index.js";
 import { withoutKey } from "../../webhook/recording/payment-events.js";
+import { type HistoryQuery, readHistoryPage } from "./history-page.js";
 
 /** One thing that happened to a payment. */
 export type HistoryEntry = {
@@ -50,10 +51,12 @@ export interface PaymentHistory {
   payment?: Payment;
   /** The other payments of the same reference, oldest first; at most 100. */
   others: Payment[];
-  /** Oldest first. */
+  /** Oldest first. The first page has what the payment itself says, such as its creation. */
   entries: HistoryEntry[];
   /** What needs a person about it now, the most urgent first, each with the next step. */
   attention: AttentionEntry[];
+  /** Selects the next page, of older webhooks, events and resolutions; absent on the last one. */
+  cursor?: string;
 }
 
 /** Who ran dead dispatches again, why and when: the value of a note whose id is the run. */
@@ -83,22 +86,29 @@ const kinds = [
 ];
 
 /**
- * Returns every webhook, lookup, decision, event, dispatch, return and resolution of one clientId, with times and reasons.
+ * Returns every webhook, lookup, decision, event, dispatch, return and resolution of one clientId, with times and reasons. The first
+ * page has the newest ones.
+ *
+ * @throws TillkitError `query_invalid`
  */
 export async function paymentHistory<Tx>(
   store: PaymentStore<Tx>,
   clientId: string,
+  query: HistoryQuery = {},
 ): Promise<Omit<PaymentHistory, "attention">> {
-  const stored = await store.history(clientId);
+  const { stored, next, isFirst } = await readHistoryPage(store, clientId, query);
   const payment = await store.find(clientId);
-  const entries = [
+  const ownEntries = async (): Promise<HistoryEntry[]> => [
     ...(payment ? entriesOfPayment(payment) : []),
     ...(await readClaims(store, clientId)).map((claim) => entryOfClaim(claim, payment?.reported)),
+  ];
+  const entries = [
+    ...(isFirst ? await ownEntries() : []),
     ...stored.webhooks.flatMap(entriesOfWebhook),
     ...stored.events.map(entryOfEvent),
     ...stored.dispatches.map((dispatch) => entryOfDispatch(dispatch, stored.events)),
     ...stored.resolutions.map(entryOfResolution),
-    ...(await entriesOfPeople(store, clientId, stored)),
+    ...(await entriesOfPeople(store, isFirst ? [clientId] : [], stored)),
     ...(await entriesOfRetries(store, stored)),
   ];
   return {
@@ -106,6 +116,7 @@ export async function paymentHistory<Tx>(
     ...(payment && { payment: withoutKey(payment) }),
     others: payment ? await othersOf(store, payment) : [],
     entries: entries.toSorted(byTime),
+    ...(next !== undefined && { cursor: next }),
   };
 }
 
@@ -184,11 +195,11 @@ function entriesOfWebhook(webhook: StoredHistory["webhooks"][number]): HistoryEn
 /** Returns what people did about the entries of the payment, of its webhooks and of its dispatches. */
 async function entriesOfPeople<Tx>(
   store: PaymentStore<Tx>,
-  clientId: string,
+  clientIds: readonly string[],
   { webhooks, dispatches }: StoredHistory,
 ): Promise<HistoryEntry[]> {
   const ids = [
-    ...["claimed", ...paymentNeeds].map((need) => `${need}:${clientId}`),
+    ...clientIds.flatMap((clientId) => ["claimed", ...paymentNeeds].map((need) => `${need}:${clientId}`)),
     ...webhooks
       .filter(({ outcome, decidedAt }) => outcome !== "applied" || decidedAt !== undefined)
       .flatMap(({ receiptId }) => webhookNeeds.map((need) => `${need}:${receiptId}`)),

@@ -22,6 +22,29 @@ export function refuseUnknown(query: object, known: object): void {
   if (unknown !== undefined) throw queryError(unknown);
 }
 
+/** Returns the cursor of a page that begins after this position. */
+export function cursorAt(position: unknown): string {
+  return Buffer.from(JSON.stringify(position)).toString("base64url");
+}
+
+/**
+ * Returns the position of a cursor.
+ *
+ * @throws TillkitError `query_invalid` if the cursor was not made for this query
+ */
+export function cursorPosition<Position>(
+  cursor: string,
+  isPosition: (position: unknown) => position is Position,
+): Position {
+  try {
+    const position: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
+    if (isPosition(position)) return position;
+  } catch {
+    // Not made by this kit: reported below.
+  }
+  throw queryError("cursor must be the one that came with the page before.");
+}
+
 /** Returns the error of a query that cannot be run. */
 export function queryError(message: string): TillkitError {
   return new TillkitError("query_invalid", message);

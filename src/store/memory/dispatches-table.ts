@@ -7,6 +7,7 @@ import {
   type EventRecord,
   type HandlerKey,
   type HandlerSummary,
+  type HistoryPage,
   type PastEnd,
   type Registration,
   type RetireOptions,
@@ -30,6 +31,7 @@ import {
   wants,
 } from "../rules/dispatches.js";
 import { conflict } from "../rules/payments.js";
+import { newestBefore } from "./rows.js";
 
 /** `payload` is read-only, so it is kept uncopied; every reader gets a copy. */
 type EventInMemory = EventRecord & { dispatches: Dispatch[] };
@@ -136,12 +138,12 @@ export class DispatchesTable {
     );
   }
 
-  history(clientId: string, limit: number): { events: EventRecord[]; dispatches: DispatchRecord[] } {
+  history(clientId: string, page: HistoryPage): { events: EventRecord[]; dispatches: DispatchRecord[] } {
     // Without an index: only people ask for it, and every webhook would have to update the index.
     const found = [...this.#events.values()].flatMap((event) => (event?.clientId === clientId ? event : []));
-    const events = found.slice(-limit);
+    const events = newestBefore(found, page, ({ event }) => event?.id);
     const dispatches = events.flatMap((event) => event.dispatches);
-    return { events: events.map(withoutDispatches), dispatches: dispatches.slice(-limit).map(recordOf) };
+    return { events: events.map(withoutDispatches), dispatches: dispatches.map(recordOf) };
   }
 
   dead(page: DeadPage): DispatchRecord[] {

@@ -11,6 +11,7 @@ import {
   type DispatchRecord,
   type DuePage,
   type HandlerSummary,
+  type HistoryPage,
   type Registration,
   type Locked,
   type LockKeys,
@@ -35,10 +36,8 @@ import { conflict, savePayments } from "../rules/payments.js";
 import { saveWebhooks } from "../rules/webhooks.js";
 import { DispatchesTable } from "./dispatches-table.js";
 import { PaymentsTable } from "./payments-table.js";
-import { Rows } from "./rows.js";
+import { newestBefore, Rows } from "./rows.js";
 import { WebhooksTable } from "./webhooks-table.js";
-
-const historyLimit = 1000;
 
 /** The transaction of a {@link MemoryStore}. */
 export interface MemoryTx {
@@ -156,11 +155,14 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     return this.#payments.list(page);
   }
 
-  async history(clientId: string): Promise<StoredHistory> {
+  async history(clientId: string, page: HistoryPage = {}): Promise<StoredHistory> {
+    const resolutions = this.#resolutions.allCommitted().filter((one) => one.clientId === clientId);
     return {
-      webhooks: this.#webhooks.history(clientId, historyLimit),
-      ...this.#dispatches.history(clientId, historyLimit),
-      resolutions: this.#resolutionsOf(clientId),
+      webhooks: this.#webhooks.history(clientId, page),
+      ...this.#dispatches.history(clientId, page),
+      resolutions: newestBefore(resolutions, page, ({ resolution }) => resolution?.id).map((one) => ({
+        ...one,
+      })),
     };
   }
 
@@ -227,11 +229,6 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#last;
-  }
-
-  #resolutionsOf(wanted: string): ResolutionRecord[] {
-    const found = this.#resolutions.allCommitted().filter(({ clientId }) => clientId === wanted);
-    return found.slice(-historyLimit).map((one) => ({ ...one }));
   }
 
   #write(changes: Changes): Saved {

@@ -1,3 +1,5 @@
+import { type HistoryPage, type HistoryPosition } from "../contract.js";
+
 /** Rows by their keys, as the running transaction sees them, and as they are committed. A row is replaced, and never changed. */
 export class Rows<Row> {
   readonly #rows = new Map<string, Row>();
@@ -49,4 +51,16 @@ export class Rows<Row> {
     else this.#rows.set(key, after);
     this.#onChange(key, before, after);
   }
+}
+
+/** Returns the rows of a page of a history: the newest ones before the row that the page names. */
+export function newestBefore<Row extends { id: string } | { receiptId: string }>(
+  rows: readonly Row[],
+  { limit = 1000, before = {} }: HistoryPage,
+  idOf: (before: HistoryPosition) => string | undefined,
+): Row[] {
+  const id = idOf(before);
+  const end =
+    id === undefined ? rows.length : rows.findIndex((row) => ("id" in row ? row.id : row.receiptId) === id);
+  return rows.slice(Math.max(0, end - limit), Math.max(0, end));
 }

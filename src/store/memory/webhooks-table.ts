@@ -1,4 +1,4 @@
-import { type StoredHistory, type WebhookPage, type WebhookRecord } from "../contract.js";
+import { type HistoryPage, type StoredHistory, type WebhookPage, type WebhookRecord } from "../contract.js";
 import { type WebhookNeed } from "../../model/attention.js";
 import {
   byArrival,
@@ -10,7 +10,7 @@ import {
   type WebhookRows,
   type WebhookState,
 } from "../rules/webhooks.js";
-import { Rows } from "./rows.js";
+import { newestBefore, Rows } from "./rows.js";
 
 type Optional = "reason" | "clientId" | "status" | "kind" | "decidedAt" | "isResolved";
 
@@ -87,9 +87,9 @@ export class WebhooksTable implements WebhookRows {
       .map(recordOf);
   }
 
-  history(clientId: string, limit: number): StoredHistory["webhooks"] {
-    const rows = this.#sorted((row) => row.clientId === clientId).slice(-limit);
-    return rows.map(factsOf);
+  history(clientId: string, page: HistoryPage): StoredHistory["webhooks"] {
+    const rows = this.#sorted((row) => row.clientId === clientId);
+    return newestBefore(rows, page, ({ webhook }) => webhook?.receiptId).map(factsOf);
   }
 
   countWaiting(): number {

@@ -84,7 +84,7 @@ function storeOf(records: KeyedRecords): Omit<PaymentStore<object>, "durable"> {
     lookupDue: (page) => payments.lookupDue(page),
     list: (page) => payments.list(page),
     webhooks: (page) => webhooks.list(page),
-    history: (clientId) => readHistory(records, clientId),
+    history: (clientId, page) => readHistory(records, clientId, page),
     registerHandlers: (handlers) => events.register(handlers),
     claim: (options) => dispatches.claim(options),
     renew: (run, leaseMs) => dispatches.renew(run, leaseMs),

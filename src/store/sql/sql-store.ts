@@ -88,9 +88,9 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   readonly revived = this.#reads(dispatchesOfRun);
   readonly webhooks = this.#reads(webhooksPage);
   readonly counts = this.#reads(countWaiting);
-  readonly handlers = this.#reads(summarizeHandlers) as PaymentStore["handlers"];
+  readonly handlers = this.#reads(summarizeHandlers);
   readonly notes = this.#reads(readNotes, false);
-  readonly identify = this.#reads(identityOf, false) as () => Promise<string>;
+  readonly identify = this.#reads(identityOf, false);
   readonly lock = this.#runsInside(lockKeys);
   readonly settle = this.#runsInside(settleDispatch);
   readonly rematchable = this.#runsInside(rematchableWebhooks);
@@ -250,9 +250,9 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   /** Returns a method that reads committed rows, which may take long where they are many. */
-  #reads<Asked, T>(read: (reader: Session, db: Database, asked: Asked) => Promise<T>, many = true) {
+  #reads<A extends unknown[], T>(read: (of: Session, db: Database, ...asked: A) => Promise<T>, many = true) {
     const reader = (): Session => (many && this.#driver.slowReader) || this.#driver.reader;
-    return (asked: Asked): Promise<T> => this.#use(() => read(reader(), this.#db, asked));
+    return (...asked: A): Promise<T> => this.#use(() => read(reader(), this.#db, ...asked));
   }
 
   /** Returns a method that runs inside the transaction that it is given. */

@@ -34,6 +34,7 @@ beforeAll(async () => {
     webhooks: [
       webhook("w-1", { clientId: "c-1", outcome: "mismatch", reason: "total.value: expected 1475, got 14" }),
       webhook("w-2", { clientId: "c-lost", outcome: "unmatched" }),
+      webhook("w-3", { clientId: "c-lost", outcome: "unmatched", receivedAt: at(4) }),
     ],
   });
   await keepClaim(store, { clientId: "c-2", createdAt: at(2) }, { number: "PP 2405.77", at: at(3) });
@@ -74,6 +75,17 @@ describe("tillkit payments", () => {
     expect(stdout).toContain("Same order: c-2, 1475 KMF, failed");
     expect((await payments("show", "c-lost")).stdout).toContain("The store has no payment c-lost");
     expect(await payments("show", "c-9")).toMatchObject({ code: 1 });
+  });
+
+  it("shows the newest webhooks first, page by page", async () => {
+    const first = (await payments("show", "c-lost", "--limit", "1")).stdout;
+    expect(first).toContain(at(4));
+    const cursor = /Older ones: --cursor (\S+)/.exec(first)![1]!;
+    const second = (await payments("show", "c-lost", "--limit", "1", "--cursor", cursor)).stdout;
+    expect(second).not.toContain(at(4));
+    expect(second).not.toContain("--cursor");
+    expect(second).toContain("unmatched");
+    expect(await payments("show", "c-lost", "--limit", "0")).toMatchObject({ code: 2 });
   });
 
   it("lists by state and time, page by page", async () => {

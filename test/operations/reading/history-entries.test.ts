@@ -101,18 +101,6 @@ describe("the entries of a history", () => {
     ]);
   });
 
-  it("include a dispatch whose event is beyond the limit of the history", async () => {
-    const store = new MemoryStore();
-    const run = { clientId, type: "payment.reported", handler: "books", state: "pending" } as const;
-    const stored = await store.history(clientId);
-    store.history = async () => ({
-      ...stored,
-      dispatches: [{ ...run, eventId: "e-1001", attempt: 0, failures: 0 }],
-    });
-    const { entries } = await paymentHistory(store, clientId);
-    expect(entries).toMatchObject([{ kind: "dispatch", eventId: "e-1001", state: "pending" }]);
-  });
-
   it("of a payment that nothing is known about yet are its creation alone", async () => {
     const store = new MemoryStore();
     await saved(store, { created: [payment()] });

@@ -95,6 +95,37 @@ onEachDatabase("histories", (kind) => {
     ]);
   });
 
+  it("are read page by page, the newest first, each entry once", async () => {
+    await seed(pendingPayment());
+    const payments = shop();
+    for (const status of ["submitted", "held", "failed"])
+      await payments.receiveWebhook(signed(statusBody(status)));
+    await payments.receiveWebhook(signed(completedBody()));
+    await payments.resolve({ action: "refunded", clientId: "c-1", reason: "asked for", by: "Amina" });
+    const all = await payments.history("c-1");
+    expect(all).not.toHaveProperty("cursor");
+    const pages = [await payments.history("c-1", { limit: 2 })];
+    for (let { cursor } = pages[0]!; cursor !== undefined; cursor = pages.at(-1)!.cursor)
+      pages.push(await payments.history("c-1", { limit: 2, cursor }));
+    expect(pages.length).toBeGreaterThan(1);
+    const textsOf = ({ entries }: typeof all) => entries.map(({ at, text }) => `${at} ${text}`);
+    expect(pages.flatMap(textsOf).toSorted()).toEqual(textsOf(all).toSorted());
+    expect(textsOf(pages[0]!).join()).toContain("created: ");
+    expect(textsOf(pages[1]!).join()).not.toContain("created: ");
+  });
+
+  it.each<[object, string]>([
+    [{ limit: 0 }, "limit must be"],
+    [{ limit: 1001 }, "limit must be"],
+    [{ cursor: "x" }, "cursor must be"],
+    [{ cursor: Buffer.from('{"event":{}}').toString("base64url") }, "cursor must be"],
+    [{ cursors: "x" }, "Did you mean cursor?"],
+  ])("are refused for %j", async (query, message) => {
+    const refused = shop().history("c-1", query);
+    await expect(refused).rejects.toMatchObject({ code: "query_invalid" });
+    await expect(refused).rejects.toThrow(message);
+  });
+
   it("of an unknown clientId are empty", async () => {
     expect(await shop().history("nobody")).toEqual({
       clientId: "nobody",

@@ -93,7 +93,7 @@ describe("a dispatch in memory", () => {
     table.settle({ ...run(2), state: "done" });
     table.commit();
     const done = { clientId: "p1", state: "done", attempt: 2, failures: 1, error: "no", settledAt };
-    expect(table.history("p1", 10).dispatches).toStrictEqual([{ ...shown, ...done }]);
+    expect(table.history("p1", { limit: 10 }).dispatches).toStrictEqual([{ ...shown, ...done }]);
   });
 
   it("has no key for a clientId or an error that it does not have", () => {
@@ -112,7 +112,7 @@ describe("an event in memory", () => {
     const table = new DispatchesTable();
     table.insert(event("e1", { clientId: "p1" }));
     table.commit();
-    expect(table.history("p1", 10).dispatches).toEqual([]);
+    expect(table.history("p1", { limit: 10 }).dispatches).toEqual([]);
     expect(table.prune(later, 10)).toBe(1);
   });
 
@@ -122,7 +122,7 @@ describe("an event in memory", () => {
       table.insert(event(id, { clientId: "p1", recordedAt: `2026-03-0${index + 1}T10:00:00.000Z` }));
     table.commit();
     expect(table.prune("2026-03-02T00:00:00.000Z", 10)).toBe(1);
-    expect(table.history("p1", 10).events).toMatchObject([{ id: "e2" }]);
+    expect(table.history("p1", { limit: 10 }).events).toMatchObject([{ id: "e2" }]);
   });
 });
 

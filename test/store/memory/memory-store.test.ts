@@ -243,7 +243,7 @@ describe("MemoryStore", () => {
     expect((await store.history("c-1")).resolutions).toEqual([]);
   });
 
-  it("shows no more than the newest 1,000 records of each kind in a history", async () => {
+  it("shows the newest 1,000 records of each kind in a history, with all dispatches of the events", async () => {
     const store = new MemoryStore();
     await store.registerHandlers(["ledger", "mailer"].map((name) => ({ event: "*", name })));
     const numbers = Array.from({ length: 1001 }, (_, index) => 1000 + index);
@@ -265,7 +265,8 @@ describe("MemoryStore", () => {
       })),
     });
     const { webhooks, events, dispatches, resolutions } = await store.history("c-1");
-    for (const shown of [webhooks, events, dispatches, resolutions]) expect(shown).toHaveLength(1000);
+    for (const shown of [webhooks, events, resolutions]) expect(shown).toHaveLength(1000);
+    expect(dispatches).toHaveLength(2000);
     const last = [
       webhooks.at(-1)!.receiptId,
       events.at(-1)!.id,

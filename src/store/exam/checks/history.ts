@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type DeadPage, type WebhookPage, type WebhookRecord } from "../../contract.js";
+import { type DeadPage, type HistoryPosition, type WebhookPage, type WebhookRecord } from "../../contract.js";
 import { at, auditor, event, ledger, payment, resolution, webhook } from "./fixtures.js";
 import { type Checks, claimed, pairs, same, saved, settled } from "./steps.js";
 
@@ -30,6 +30,52 @@ export const historyChecks: Checks = {
     const own = dispatches.filter(({ eventId }) => eventId === "e1");
     assert.equal(own.length, dispatches.length, "a dispatch of another payment's event");
     same(await store.history("nobody"), { webhooks: [], events: [], dispatches: [], resolutions: [] });
+  },
+
+  async "history is read in pages, the newest first, each record once, also where others come meanwhile"(
+    store,
+  ) {
+    if (!store.history) return;
+    await store.registerHandlers([ledger]);
+    const save = (minute: number, name: string) =>
+      saved(store, {
+        webhooks: [webhook(`k${name}`, { clientId: "p1", receivedAt: at(minute) })],
+        events: [event(`e${name}`, { clientId: "p1", recordedAt: at(minute) })],
+        resolutions: [resolution(`r${name}`, { at: at(minute) })],
+      });
+    // Two of one moment.
+    for (const [minute, name] of ["1", "2", "3", "4", "5"].entries()) await save(Math.min(minute, 3), name);
+    await saved(store, { webhooks: [webhook("k0", { clientId: "p1", receivedAt: at(0) })] });
+    same((await claimed(store, [ledger])).length, 5);
+    let before: HistoryPosition = {};
+    const pages: string[][] = [];
+    for (let page = 1; page <= 4; page++) {
+      const { webhooks, events, dispatches, resolutions } = await store.history("p1", { limit: 2, before });
+      const names = [
+        webhooks.map((one) => one.eventKey),
+        events.map(({ id }) => id),
+        resolutions.map(({ id }) => id),
+      ];
+      pages.push(names.map((some) => some.join(" ")));
+      same(
+        dispatches.map(({ eventId }) => eventId),
+        events.map(({ id }) => id),
+      );
+      const [first, oldest, resolved] = [webhooks[0], events[0], resolutions[0]];
+      before = {
+        ...before,
+        ...(first && { webhook: { receivedAt: first.receivedAt, receiptId: first.receiptId } }),
+        ...(oldest && { event: { id: oldest.id } }),
+        ...(resolved && { resolution: { at: resolved.at, id: resolved.id } }),
+      };
+      await save(9, `9${page}`);
+    }
+    same(pages, [
+      ["k4 k5", "e4 e5", "r4 r5"],
+      ["k2 k3", "e2 e3", "r2 r3"],
+      ["k0 k1", "e1", "r1"],
+      ["", "", ""],
+    ]);
   },
 
   async "history shows how each dispatch ended, and when by the database's clock"(store) {

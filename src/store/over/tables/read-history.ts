@@ -1,29 +1,33 @@
-import { type ResolutionRecord, type StoredHistory } from "../../contract.js";
+import { type HistoryPage, type ResolutionRecord, type StoredHistory } from "../../contract.js";
 import { dispatchKeysOf, eventOf } from "./events.js";
 import { type KeyedRecords } from "../records/keyed-records.js";
-import { rangeOf } from "../records/keys.js";
+import { keyOf, rangeOf } from "../records/keys.js";
 import {
   dispatchOf,
+  eventKey,
   type StoredDispatch,
   type StoredEvent,
   type StoredWebhook,
 } from "../records/stored-records.js";
 import { shownOf } from "./webhooks.js";
 
-const historyLimit = 1000;
-
-export async function readHistory(records: KeyedRecords, clientId: string): Promise<StoredHistory> {
-  const newestOf = async <T>(index: string): Promise<T[]> => {
-    const range = rangeOf([index, clientId], historyLimit, { reverse: true });
-    return (await records.rows<T>(range)).toReversed();
+export async function readHistory(
+  records: KeyedRecords,
+  clientId: string,
+  { limit = 1000, before: { webhook, event, resolution } = {} }: HistoryPage = {},
+): Promise<StoredHistory> {
+  const newestOf = async <T>(index: string, before: readonly string[] | undefined): Promise<T[]> => {
+    const to = before && { to: keyOf(index, clientId, ...before) };
+    return (await records.rows<T>(rangeOf([index, clientId], limit, { reverse: true, ...to }))).toReversed();
   };
+  const [last] = event ? await records.values<StoredEvent>([eventKey(event.id)]) : [];
   const [webhooks, events, resolutions] = await Promise.all([
-    newestOf<StoredWebhook>("client-webhooks"),
-    newestOf<StoredEvent>("client-events"),
-    newestOf<ResolutionRecord>("client-resolutions"),
+    newestOf<StoredWebhook>("client-webhooks", webhook && [webhook.receivedAt, webhook.receiptId]),
+    // The events before one that was pruned were pruned, too.
+    event && !last ? [] : newestOf<StoredEvent>("client-events", last && [last.order, last.id]),
+    newestOf<ResolutionRecord>("client-resolutions", resolution && [resolution.at, resolution.id]),
   ]);
-  const dispatchKeys = events.flatMap(dispatchKeysOf).slice(-historyLimit);
-  const dispatches = await records.values<StoredDispatch>(dispatchKeys);
+  const dispatches = await records.values<StoredDispatch>(events.flatMap(dispatchKeysOf));
   return {
     webhooks: webhooks.map(shownOf),
     events: events.map(eventOf),

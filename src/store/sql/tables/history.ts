@@ -3,6 +3,7 @@ import {
   type CountsOptions,
   type DeadPage,
   type DispatchRecord,
+  type HistoryPage,
   type PastEnd,
   type RevivedPage,
   type StoreCounts,
@@ -22,36 +23,49 @@ import { type Database } from "./names.js";
 import { resolutionsOf } from "./resolutions.js";
 import { webhookColumns, webhookFromRow, type WebhookRow } from "./webhooks.js";
 
-/** The maximum number of records of each kind in a history. */
-const maxOfEach = 1000;
-
-/** Reads everything that is stored about one clientId. */
-export async function historyOf(reader: Session, db: Database, clientId: string): Promise<StoredHistory> {
+/** Reads one page of what is stored about one clientId. */
+export async function historyOf(
+  reader: Session,
+  db: Database,
+  clientId: string,
+  page: HistoryPage = {},
+): Promise<StoredHistory> {
+  const { limit = 1000, before: { webhook, event } = {} } = page;
   const { tables: t } = db;
-  const ofWebhooks = aboutClient(db, "webhooks", clientId);
-  const ofEvents = aboutClient(db, "events", clientId);
+  const ofWebhooks = allOf([
+    aboutClient(db, "webhooks", clientId),
+    {
+      sql: "received_at <= ? and (received_at < ? or receipt_id < ?)",
+      params: [webhook?.receivedAt, webhook?.receivedAt, webhook?.receiptId],
+    },
+  ]);
+  const ofEvents = allOf([
+    aboutClient(db, "events", clientId),
+    // The events before one that was pruned were pruned, too.
+    { sql: `seq < coalesce((select seq from ${t.events} where id = ?), 0)`, params: [event?.id] },
+  ]);
   const withoutBody = webhookColumns.filter((column) => column !== "raw_body").join(", ");
   const webhooks = await reader.run<Omit<WebhookRow, "raw_body"> & { copies: unknown }>(
     `select ${withoutBody}, copies from ${t.webhooks} where ${ofWebhooks.sql} order by received_at desc, receipt_id desc limit ?`,
-    [...ofWebhooks.params, maxOfEach],
+    [...ofWebhooks.params, limit],
   );
-  const events = await reader.run<EventRow>(
-    `select id, type, client_id, recorded_at, payload from ${t.events} where ${ofEvents.sql} order by seq desc limit ?`,
-    [...ofEvents.params, maxOfEach],
+  const events = await reader.run<EventRow & { seq: unknown }>(
+    `select id, type, client_id, recorded_at, payload, seq from ${t.events} where ${ofEvents.sql} order by seq desc limit ?`,
+    [...ofEvents.params, limit],
   );
   const dispatches = await reader.run<DispatchRow>(
     `select ${dispatchColumns} from ${t.events} e join ${t.dispatches} d on d.event_id = e.id
-      where ${ofEvents.sql} order by e.seq desc, d.handler desc limit ?`,
-    [...ofEvents.params, maxOfEach],
+      where ${ofEvents.sql} and seq >= ? order by e.seq, d.handler`,
+    [...ofEvents.params, events.rows.at(-1)?.seq ?? 0],
   );
   return {
     webhooks: webhooks.rows.toReversed().map(({ copies, ...row }) => {
-      const { rawBody: _, ...webhook } = webhookFromRow({ ...row, raw_body: new Uint8Array() });
-      return { ...webhook, copies: Number(copies) };
+      const { rawBody: _, ...shown } = webhookFromRow({ ...row, raw_body: new Uint8Array() });
+      return { ...shown, copies: Number(copies) };
     }),
     events: events.rows.toReversed().map(eventFromRow),
-    dispatches: dispatches.rows.toReversed().map(dispatchFromRow),
-    resolutions: await resolutionsOf(reader, db, clientId, maxOfEach),
+    dispatches: events.rows.length === 0 ? [] : dispatches.rows.map(dispatchFromRow),
+    resolutions: await resolutionsOf(reader, db, clientId, page),
   };
 }
 

@@ -1,5 +1,6 @@
 import { type Evidence, type Refund } from "../../../model/payment.js";
-import { type ResolutionRecord } from "../../contract.js";
+import { type HistoryPage, type ResolutionRecord } from "../../contract.js";
+import { allOf } from "../driver/dialect.js";
 import { type Session } from "../driver/sql-tx.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
@@ -39,11 +40,18 @@ export async function resolutionsOf(
   reader: Session,
   { tables }: Database,
   clientId: string,
-  limit: number,
+  { limit = 1000, before: { resolution } = {} }: HistoryPage,
 ): Promise<ResolutionRecord[]> {
+  const { sql, params } = allOf([
+    { sql: "client_id = ?", params: [clientId] },
+    {
+      sql: "resolved_at <= ? and (resolved_at < ? or id < ?)",
+      params: [resolution?.at, resolution?.at, resolution?.id],
+    },
+  ]);
   const { rows } = await reader.run<ResolutionRow>(
-    `select ${columns.join(", ")} from ${tables.resolutions} where client_id = ? order by resolved_at desc, id desc limit ?`,
-    [clientId, limit],
+    `select ${columns.join(", ")} from ${tables.resolutions} where ${sql} order by resolved_at desc, id desc limit ?`,
+    [...params, limit],
   );
   return rows.toReversed().map(resolutionOf);
 }
