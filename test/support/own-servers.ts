@@ -4,7 +4,6 @@ import { accessSync, chownSync, constants, mkdtempSync, readdirSync, rmSync } fr
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { portOf } from "../service/local-server.js";
 
 /** A program that a test has started. */
 export interface OwnServer {
@@ -137,12 +136,25 @@ export async function stopOwnServers(): Promise<void> {
   folders.clear();
 }
 
-/** Resolves with a port of this machine that is free now. */
+/** The first and the number of the ports that `freePort` returns. The system gives higher ones to connections and to port 0. */
+const [firstPort, portCount] = [10_000, 20_000];
+let portsGiven = 0;
+
+/**
+ * Resolves with a port of this machine that is free now. It stays free until a program listens on it: no connection gets it by itself, and
+ * other workers begin at other ports.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const port = portOf(server);
-  server.close();
-  await once(server, "close");
-  return port;
+  for (;;) {
+    const port = firstPort + ((process.pid * 101 + portsGiven++) % portCount);
+    const server = createServer().listen(port, "127.0.0.1");
+    const isFree = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, "close");
+    return port;
+  }
 }
