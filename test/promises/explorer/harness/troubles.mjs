@@ -136,15 +136,18 @@ export const wentBack = {
   },
 
   async "at a restart"(parts) {
-    const { database, shop } = parts;
+    const { database, shop, world } = parts;
     if (!shop.setup.hasSpool) return false;
     const copy = database.copy();
     await answerAll(parts);
     // The directory of the spool remembers webhooks after a while.
     await pass(parts, 25_000);
+    // The database may be away while the processes start.
+    world.isStoreBlocked = world.random.chance(0.5);
     restartAll(shop);
     database.restore(copy);
-    return pass(parts, 3000);
+    await pass(parts, 3000);
+    world.isStoreBlocked = false;
   },
 
   async "by an empty one"(parts) {
