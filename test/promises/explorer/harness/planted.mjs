@@ -255,7 +255,7 @@ export const planted = [
   {
     name: "a spool is tied to no store",
     file: "webhook/spool/store-tie.js",
-    text: "this.problem = known.store === store ? undefined : foreignTo(this.#directory);",
+    text: "this.problem = known.store === store ? undefined : await foreignTo(this.#directory);",
     by: "this.problem = undefined;",
   },
   {
