@@ -140,8 +140,8 @@ export class AnswerLimits {
     const asking = asked.waitsForLock?.().catch(() => false);
     const waits = asking && (await withTimeout(asking, lockAnswerMs, undefined, { unref: true }));
     if (asked.isAnswered) return;
-    // The server answers, so the statements of others are not lost.
-    if (waits) return asked.end();
+    // The server answers, or the statement was sent before a connection was found dead: it says nothing about newer connections.
+    if (waits || asked.since < this.#deadFoundAt) return asked.end();
     const now = performance.now();
     this.#deadFoundAt = now;
     asked.end();

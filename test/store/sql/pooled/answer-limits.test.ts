@@ -103,6 +103,19 @@ describe("after a connection was found dead", () => {
     expect(cut).toEqual(["dead", "handler"]);
   });
 
+  it("new ones are not suspect because a statement from before that moment is late, too", async () => {
+    const { answers, connect, cut, pass } = limits();
+    const [dead, earlier, fresh] = [connect("dead"), connect("earlier"), connect("fresh")];
+    dead.ask(never).catch(() => undefined);
+    await pass(3000);
+    earlier.ask(never).catch(() => undefined);
+    await pass(1000);
+    await fresh.ask(answering);
+    await pass(3000);
+    expect(cut).toEqual(["dead", "earlier"]);
+    expect(answers.isSuspect(fresh.session)).toBe(false);
+  });
+
   it("a handler's next statement on a suspect connection waits for an answer of the kit's own", async () => {
     const { connect, pass } = limits();
     const handler = connect("handler");
