@@ -42,7 +42,7 @@ export const verifyCommand: CommandDefinition = {
     0: "The signature matches.",
     1: "It does not, or the kit would refuse the webhook or the configuration.",
     2: "Used wrongly; there is no secret.",
-    3: "The file cannot be read.",
+    3: "The file cannot be read, or no refused webhook was kept.",
   },
   async run(args, context) {
     const { output } = context;

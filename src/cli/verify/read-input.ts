@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
+import { TillkitError } from "../../errors/index.js";
 import { refusedDirectoryOf, refusedFiles } from "../../shared/refused-files.js";
 import { operandError, optionError } from "../terminal/arguments.js";
 import { type Arguments, type InputContext } from "../terminal/command.js";
@@ -52,10 +53,10 @@ export async function findLast(args: Arguments, { cwd, env }: InputContext): Pro
     throw unreadableFile(directory, cause);
   });
   if (newest !== undefined) return path.join(directory, newest);
-  throw optionError(
-    `No refused webhook was kept in ${directory}. Start the app with TILLKIT_KEEP_REFUSED=${directory}, let the service ` +
-      "send one, and run this again in the app's folder.",
-  );
+  const fix =
+    `Restart the app with TILLKIT_KEEP_REFUSED=${directory}, or webhook.keepRefused, and let the service send the webhook ` +
+    'again. In the sandbox\'s dashboard, open the delivery and press "Send again".';
+  throw new TillkitError("file_unreadable", `No refused webhook was kept in ${directory} yet.`, { fix });
 }
 
 const maxFiles = 200;

@@ -266,8 +266,12 @@ describe("tillkit verify --last", () => {
     expect((await ask("--last", "--kept", empty)).stderr).toContain("file_unreadable");
     mkdirSync(path.join(folder.path, "kept-empty"));
     const none = await ask("--last", "--kept", path.join(folder.path, "kept-empty"));
-    expect(none.stderr).toContain("No refused webhook was kept in");
-    expect(none.code).toBe(2);
+    expect(none.stderr).toContain("error file_unreadable: No refused webhook was kept in");
+    const fix = none.stderr.replaceAll(/\s+/g, " ");
+    expect(fix).toMatch(
+      /fix: Restart the app with TILLKIT_KEEP_REFUSED=.*kept-empty.* send the webhook again\./,
+    );
+    expect(none.code).toBe(3);
     expect((await ask("a.json", "--last", "--kept", empty)).stderr).toContain("Give either <file> or --last");
     expect((await ask("--signature", "ab")).stderr).toContain("needs <file>, or --last");
   });
