@@ -43,7 +43,7 @@ export async function loadDriver(): Promise<SqliteModule> {
     throw new TillkitError(
       "driver_missing",
       `Node ${process.versions.node} has no SQLite that can be used here; run "npm install @photostructure/sqlite", or ` +
-        "upgrade to Node 22.16 or newer.",
+        "upgrade to Node 22.16 or newer. In a bundle, leave the package outside: mark it as external.",
       { cause },
     );
   }
