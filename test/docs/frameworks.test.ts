@@ -13,3 +13,7 @@ const programs = readdirSync(path.join(root, folder), { recursive: true, encodin
 it.each(programs)("docs/frameworks.md shows %s as it is tested", (file) => {
   expect(page).toContain(`\n${read(path.posix.join(folder, file))}\`\`\``);
 });
+
+it("docs/frameworks.md shows the smallest shop as it is tested", () => {
+  expect(page).toContain(`\n\`\`\`js\n${read("examples/smallest/server.mjs")}\`\`\``);
+});
