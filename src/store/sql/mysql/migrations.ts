@@ -20,7 +20,6 @@ export function mysqlSchema(tables: Tables, collation: string): Schema {
       keepRefunds(tables, type),
       keepNeeds(tables, type),
       keepActions(tables, type),
-      findByProvider(tables),
     ],
     findTable: "select 1 from information_schema.tables where table_schema = database() and table_name = ?",
     createMeta: `create table if not exists ${tables.meta}
@@ -194,11 +193,6 @@ const keepNeeds = (t: Tables, type: Types): string[] => [
 const keepActions = (t: Tables, type: Types): string[] => [
   `alter table ${t.resolutions} add column before_text varchar(64) ${type.text},
     add column after_text varchar(64) ${type.text}`,
-];
-
-/** The number that customers read from their receipt. */
-const findByProvider = (t: Tables): string[] => [
-  `alter table ${t.payments} add key ${t.payments}_provider (provider_id(64))`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

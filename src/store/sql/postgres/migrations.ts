@@ -21,7 +21,6 @@ export function postgresSchema(tables: Tables): Schema {
       keepRefunds(tables),
       keepNeeds(tables),
       keepActions(tables),
-      findByProvider(tables),
     ],
     findTable: "select 1 where to_regclass(?) is not null",
     createMeta: `create table if not exists ${tables.meta} (name text primary key, value text not null)`,
@@ -200,11 +199,6 @@ const keepNeeds = (t: Tables): string[] => [
 /** What was before a person did something, and what after. */
 const keepActions = (t: Tables): string[] => [
   `alter table ${t.resolutions} add column before_text text, add column after_text text`,
-];
-
-/** The number that customers read from their receipt. */
-const findByProvider = (t: Tables): string[] => [
-  `create index ${t.payments}_provider on ${t.payments} (provider_id) where provider_id is not null`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

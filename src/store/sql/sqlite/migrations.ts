@@ -23,7 +23,6 @@ export function sqliteSchema(tables: Tables): Schema {
       keepRefunds(tables),
       keepNeeds(tables),
       keepActions(tables),
-      findByProvider(tables),
     ],
     findTable: "select 1 from sqlite_master where type = 'table' and name = ?",
     createMeta: `create table if not exists ${tables.meta} (name text not null primary key, value text not null)`,
@@ -188,7 +187,7 @@ const listByState = (t: Tables): string[] => [
   `drop index ${t.payments}_awaited`,
 ];
 
-/** What the service said, and the evidence of persons. */
+/** What the service said, and the evidence of persons. An index by provider_id would cost each webhook a page. */
 const keepReports = (t: Tables): string[] => [
   `alter table ${t.payments} add column reported text`,
   `alter table ${t.payments} add column provider_id text`,
@@ -264,11 +263,6 @@ const keepNeeds = (t: Tables): string[] => [
 const keepActions = (t: Tables): string[] => [
   `alter table ${t.resolutions} add column before_text text`,
   `alter table ${t.resolutions} add column after_text text`,
-];
-
-/** The number that customers read from their receipt. */
-const findByProvider = (t: Tables): string[] => [
-  `create index ${t.payments}_provider on ${t.payments} (provider_id) where provider_id is not null`,
 ];
 
 /** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */

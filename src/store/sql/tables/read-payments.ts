@@ -76,8 +76,7 @@ export function readPaymentsPage(
       params: [after?.createdAt, after?.createdAt, after?.clientId],
     },
   ];
-  const byProvider = providerId !== undefined && reference === undefined ? "provider" : undefined;
-  const index = need !== undefined ? "attention" : (byProvider ?? (isOfState ? "state" : undefined));
+  const index = need !== undefined ? "attention" : isOfState ? "state" : undefined;
   const table = `${tables.payments} ${index ? dialect.forceIndex(`${tables.payments}_${index}`) : ""}`;
   const queries = (dialect.sparesIndexes ? indexesOf(page) : ["1 = 1"]).map((index) => {
     const where = allOf([{ sql: index, params: [] }, ...conditions]);
