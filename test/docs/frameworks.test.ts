@@ -17,3 +17,11 @@ it.each(programs)("docs/frameworks.md shows %s as it is tested", (file) => {
 it("docs/frameworks.md shows the smallest shop as it is tested", () => {
   expect(page).toContain(`\n\`\`\`js\n${read("examples/smallest/server.mjs")}\`\`\``);
 });
+
+it("docs/frameworks.md gives webpack the target and the name that the test of the bundlers gives it", () => {
+  const tested = read("test/frameworks/bundling.test.ts");
+  for (const setting of ['mode: "production"', 'target: "node20"', 'filename: "shop.cjs"']) {
+    expect(page).toContain(setting);
+    expect(tested).toContain(setting);
+  }
+});
