@@ -92,8 +92,7 @@ async function list(payments: Payments, args: Arguments, output: Output): Promis
   });
   output.printJson(page);
   printEntries(page.entries, output);
-  if (page.entries.length > 0)
-    output.print("\nEach command also takes --by <your name> and --reason <why>, and --store as here.");
+  if (page.entries.length > 0) output.print("\nEach command also takes --store as here.");
   if (page.cursor !== undefined) output.print(`There may be more: --cursor ${page.cursor}`);
   else if (page.entries.length === 0) output.print("Nothing needs a person.");
   return page.entries.length > 0 ? 1 : 0;

@@ -56,7 +56,7 @@ function printNext(
     print(next);
   }
   if (attention.length > 0) {
-    output.print(`Each command also takes --by <your name> and --reason <why>.`);
+    output.print("Each command also takes --store as here.");
     return;
   }
   const isSettled = entries.some(({ kind }) => kind === "resolution");

@@ -41,9 +41,13 @@ export interface Rule {
 }
 
 const hourMs = 60 * 60 * 1000;
+const person = "--by <name> --reason <why>";
 const resolveLine = (action: string, { payment, webhook }: Fact): string =>
-  `tillkit resolve ${action} ${webhook ? `--receipt-id ${webhook.receiptId}` : `--client-id ${payment?.clientId}`}`;
-const settleLine = ({ rule, subject }: Fact): string => `tillkit attention settle ${rule}:${subject}`;
+  `tillkit resolve ${action} ${webhook ? `--receipt-id ${webhook.receiptId}` : `--client-id ${payment?.clientId}`} ${person}`;
+const acceptLine = (kind: "lookup" | "statement", fact: Fact): string =>
+  `${resolveLine("accept", fact)} --evidence ${kind} --document <where> --value <amount>`;
+const settleLine = ({ rule, subject }: Fact): string =>
+  `tillkit attention settle ${rule}:${subject} ${person}`;
 const said = ({ webhook }: Fact): string => webhook?.reason ?? "no reason is stored";
 
 /** Every rule. To add one: its name in `attentionRules`, a row here, a row in docs/attention.md; for a payment also `needOfPayment`. */
@@ -54,7 +58,7 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     why: ({ claim }) =>
       `The customer says that it is paid, with the number ${claim?.claims.map(({ number }) => number).join(" or ")}. Nothing has confirmed it.`,
     next: (fact) =>
-      `Look for the number in a statement, or ask the service. Paid: ${resolveLine("accept", fact)} with evidence. Not paid: tell the customer, then: ${settleLine(fact)}.`,
+      `Look for the number in a statement, or ask the service. Paid: ${acceptLine("statement", fact)}. Not paid: tell the customer, then: ${settleLine(fact)}.`,
   },
   paid_other_amount: {
     of: "payment",
@@ -88,7 +92,8 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     settle: "attention",
     why: ({ webhook }) =>
       `A signed webhook names a payment that the store does not have: ${webhook?.clientId}.`,
-    next: (fact) => `Ours: adopt it with payments.adopt. Of another shop: ${resolveLine("dismiss", fact)}.`,
+    next: (fact) =>
+      `Ours: tillkit payments adopt ${fact.webhook?.clientId} --reference <order> --amount <value> --currency <code> ${person}. Of another shop: ${resolveLine("dismiss", fact)}.`,
   },
   unconfirmed: {
     of: "webhook",
@@ -110,7 +115,7 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     settle: "attention",
     why: (fact) => `A signed webhook cannot be read: ${said(fact)}.`,
     next: (fact) =>
-      `About a payment: ${resolveLine("accept", fact)} with its evidence. Otherwise: ${settleLine(fact)}.`,
+      `About a payment: ${acceptLine("lookup", fact)} --client-id <id>. Otherwise: ${settleLine(fact)}.`,
   },
   dead_dispatch: {
     of: "dispatch",
@@ -118,7 +123,7 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     why: ({ dispatch }) =>
       `The handler ${dispatch?.handler} failed for good on ${dispatch?.type}: ${dispatch?.error ?? "no error is stored"}`,
     next: ({ dispatch }) =>
-      `Remove the cause, then: tillkit handlers retry ${dispatch?.handler} --event-id ${dispatch?.eventId} --apply.`,
+      `Remove the cause, then: tillkit handlers retry ${dispatch?.handler} --event-id ${dispatch?.eventId} ${person} --apply.`,
   },
   handler_paused: {
     of: "handler",
@@ -131,15 +136,14 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     afterMs: hourMs,
     settle: "attention",
     why: () => "The creation had no clear answer: the service may or may not have this payment.",
-    next: (fact) =>
-      `Ask the service. Paid: ${resolveLine("accept", fact)} with evidence. Otherwise: ${settleLine(fact)}.`,
+    next: (fact) => `Ask the service. Paid: ${acceptLine("lookup", fact)}. Otherwise: ${settleLine(fact)}.`,
   },
   overdue: {
     of: "payment",
     settle: "attention",
     why: () => "It is open for too long, and the service reported nothing.",
     next: (fact) =>
-      `Look at the service. Paid: ${resolveLine("accept", fact)} with evidence. Otherwise: ${settleLine(fact)}.`,
+      `Look at the service. Paid: ${acceptLine("lookup", fact)}. Otherwise: ${settleLine(fact)}.`,
   },
   spool_set_aside: {
     of: "process",

@@ -30,7 +30,7 @@ onEachStore("what customers claim", (bench) => {
         repeats: 2,
         why: "The customer says that it is paid, with the number PP 71 or PP 82. Nothing has confirmed it.",
         next: expect.stringMatching(
-          /number in a statement.*tillkit resolve accept --client-id c-2 with evidence/,
+          /number in a statement.*tillkit resolve accept --client-id c-2 --by <name> --reason <why> --evidence/,
         ),
       },
       { id: "claimed:c-1" },

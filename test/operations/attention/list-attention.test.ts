@@ -131,7 +131,9 @@ onEachDatabase("what needs a person", (kind) => {
       why: expect.stringContaining(
         "The handler printer failed for good on payment.completed: Error: no paper",
       ),
-      next: expect.stringMatching(/tillkit handlers retry printer --event-id [\da-f-]{36} --apply/),
+      next: expect.stringMatching(
+        /tillkit handlers retry printer --event-id [\da-f-]{36} --by <name> --reason <why> --apply/,
+      ),
     });
     works = true;
     await payments.replayDispatches({ dryRun: false });

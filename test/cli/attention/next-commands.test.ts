@@ -1,0 +1,34 @@
+import { loadCommand } from "../../../src/cli/commands.js";
+import { readArguments } from "../../../src/cli/terminal/arguments.js";
+import { attentionRules } from "../../../src/model/attention.js";
+import { type Fact, ruleTable } from "../../../src/operations/attention/rules.js";
+import { pendingPayment } from "../../support/webhooks.js";
+
+const payment = pendingPayment({ clientId: "c-1" });
+const facts = {
+  claim: { payment },
+  payment: { payment },
+  webhook: { webhook: { receiptId: "r-1", clientId: "c-1" } as NonNullable<Fact["webhook"]> },
+  dispatch: { dispatch: { handler: "printer", eventId: "e-1" } as NonNullable<Fact["dispatch"]> },
+  handler: {},
+  process: {},
+};
+
+describe("the next step of what needs a person", () => {
+  it.each(attentionRules.filter((rule) => ruleTable[rule].of !== "process"))(
+    "has only commands that can be called, with a person: %s",
+    async (rule) => {
+      const since = "2026-11-20T10:00:00.000Z";
+      const fact: Fact = { rule, subject: "c-1", since, position: ["", ""], ...facts[ruleTable[rule].of] };
+      const commands = [...ruleTable[rule].next(fact).matchAll(/tillkit (.+?)\.(?= |$)/g)];
+      expect(commands.length).toBeGreaterThan(0);
+      for (const [, line = ""] of commands) {
+        const [name = "", ...argv] = line.split(" ");
+        const args = readArguments(await loadCommand(name), argv);
+        expect(args.get("by")).toBe("<name>");
+        expect([line, args.has("reason")]).toEqual([line, !line.startsWith("handlers resume")]);
+        expect(line).not.toContain("undefined");
+      }
+    },
+  );
+});
