@@ -16,9 +16,9 @@ import { type InitPlan, planInit } from "./plan.js";
 export const initCommand: CommandDefinition = {
   description: [
     "Adds payments to an Express app, or makes a shop in an empty folder: the route, a handler in a file of its own, a test of it, " +
-      "and .env.example. It shows each change before it makes it, and asks.",
-    "It never overwrites a file. Of your own files it changes only two: it adds the scripts that package.json lacks, and two lines to " +
-      "the file with express(), if that file is plain; otherwise it says which lines to add, and where. At the end it runs " +
+      ".env.example and .gitignore. It shows each change before it makes it, and asks.",
+    "It never overwrites a file. Of your own files it changes only three: it adds the scripts that package.json lacks, the lines that " +
+      ".gitignore lacks, and two lines to the file with express(), if that file is plain; otherwise it says which lines to add, and where. At the end it runs " +
       "tillkit doctor --before-start where Express is installed, and says what is left to do.",
   ],
   operand: { name: "folder", summary: "The folder of the app. Default: this folder.", optional: true },
@@ -72,9 +72,13 @@ export const initCommand: CommandDefinition = {
 function show({ file, content, before = "", added }: FileChange, output: Output): void {
   output.print(`\n${output.paint("bold", added ? `${file}, changed by these lines` : `${file}, new`)}`);
   const lines = content.replace(/\n$/, "").split(/\r?\n/);
-  for (const line of before.split(/\r?\n/))
-    if (!lines.includes(line) && line !== "") output.print(output.paint("red", `- ${line}`));
+  const old = before.split(/\r?\n/);
   for (const [index, line] of lines.entries()) {
+    while (old.length > 0 && !lines.includes(old[0]!)) {
+      const removed = old.shift();
+      if (removed) output.print(output.paint("red", `- ${removed}`));
+    }
+    if (old[0] === line) old.shift();
     const isAdded = added?.includes(line) ?? true;
     const isNear =
       isAdded || added?.includes(lines[index + 1] ?? "") || added?.includes(lines[index - 1] ?? "");

@@ -52,6 +52,7 @@ export function planInit(folder: string, language: InitPlan["language"] | undefi
   if (entry !== undefined) addMount(plan, entry, read(entry), isTyped);
   else add(server, sourceOf("server.ts", isTyped));
   add(".env.example", template("env.example"));
+  addIgnored(plan, has(".gitignore") ? read(".gitignore") : undefined);
 
   plan.advice.push(...nextSteps({ manifest, entry, isTyped, scripts }));
   return plan;
@@ -80,7 +81,8 @@ function nextSteps({ manifest, entry, isTyped, scripts }: Prepared): string[] {
     ...(entry === undefined
       ? ["Copy .env.example to .env."]
       : [
-          "Copy .env.example to .env. If your app does not listen on 3000, change that port there, and in the command of the sandbox.",
+          "Copy .env.example to .env. If your app does not listen on 3000, or 4000 is not free for the sandbox, change the port there " +
+            "(the app's in one address, the sandbox's in two), and in the command of the sandbox (--webhook, --port).",
           "Let the handler in fulfil-order write to your own table of orders, and the test too.",
         ]),
     `Run the test: ${commandOf("test", test)}`,
@@ -132,6 +134,17 @@ function addScripts(plan: InitPlan, before: string, scripts: Record<string, stri
     before,
     added: lines.filter((line) => !known.includes(line)),
   });
+}
+
+/** Adds to .gitignore the secrets and what the kit writes: the database with its spool, and refused webhooks. */
+function addIgnored(plan: InitPlan, before: string | undefined): void {
+  const known = (before ?? "").split(/\r?\n/).map((line) => line.trim().replaceAll(/^\/|\/$/g, ""));
+  const added = [".env", "shop.db*", "refused/"].filter((line) => !known.includes(line.replace(/\/$/, "")));
+  if (added.length === 0) return;
+  const eol = before?.includes("\r\n") ? "\r\n" : "\n";
+  const head = before === undefined || before === "" || before.endsWith("\n") ? before : before + eol;
+  const content = (head ?? "") + added.map((line) => line + eol).join("");
+  plan.changes.push({ file: ".gitignore", content, ...(before !== undefined && { before, added }) });
 }
 
 function manifestIn(text: string): Manifest {

@@ -49,7 +49,7 @@ describe("tillkit init, in an empty folder", () => {
     const folder = folderWith();
     const ran = await init(folder, ["--yes", ...argv]);
     expect(ran.code).toBe(0);
-    expect(filesIn(folder)).toEqual([".env.example", "package.json", ...sources].toSorted());
+    expect(filesIn(folder)).toEqual([".env.example", ".gitignore", "package.json", ...sources].toSorted());
     expect(JSON.parse(contentOf(folder, "package.json"))).toMatchObject({ private: true, type: "module" });
     expect(ran.stdout).toMatch(
       /1\. Install what package\.json names: npm install\n {2}2\. Copy \.env\.example to \.env/,
@@ -65,6 +65,7 @@ describe("tillkit init, in an empty folder", () => {
     expect(ran.code).toBe(1);
     expect(filesIn(folder)).toEqual([
       ".env.example",
+      ".gitignore",
       "payments/fulfil-order.mjs",
       "payments/fulfil-order.test.mjs",
       "payments/router.mjs",
@@ -87,6 +88,16 @@ describe("tillkit init, in an empty folder", () => {
       changes: expect.arrayContaining(["server.mjs"]),
     });
     expect(filesIn(folder)).toEqual([]);
+  });
+
+  it.each<[string, string, string]>([
+    ["adds what it lacks", "node_modules", "node_modules\n.env\nshop.db*\nrefused/\n"],
+    ["adds nothing twice", "/.env\r\nrefused\r\n", "/.env\r\nrefused\r\nshop.db*\r\n"],
+  ])("%s to .gitignore", async (_, before, after) => {
+    const folder = folderWith({ ".gitignore": before });
+    const ran = await init(folder);
+    expect(ran.stdout).toContain(".gitignore, changed by these lines");
+    expect(contentOf(folder, ".gitignore")).toBe(after);
   });
 
   it("changes nothing the second time", async () => {
@@ -129,7 +140,7 @@ describe("tillkit init, where package.json is there already", () => {
       });
       expect(contentOf(folder, "package.json")).toMatch(/^\{\n {4}"name": "shop",\n[^]*\}\n$/);
       expect(ran.stdout).toMatch(
-        /package\.json, changed by these lines\n- .*no test specified.*\n[^]*\+ .*"start": /,
+        /package\.json, changed by these lines\n[^]*"scripts": \{\n- .*no test specified.*\n[^]*\+ .*"start": /,
       );
       for (const command of ["npm test", "npm run sandbox", "npm start"])
         expect(ran.stdout).toContain(`: ${command}\n`);
