@@ -106,6 +106,16 @@ function sentences(kind: "postgres" | "mysql", program: string): void {
     expect(seen).toEqual([{ same: true }]);
   });
 
+  if (kind === "postgres" && program.endsWith("prisma.ts"))
+    it("writes the order of the payment with its whole handler", async () => {
+      type Fulfil = (event: { payment: { reference: string } }, context: { tx: SqlTx }) => Promise<void>;
+      const { fulfilOrder } = (await import(program)) as { fulfilOrder: Fulfil };
+      const { orders, errors } = await handled((_orders, tx) =>
+        fulfilOrder({ payment: pendingPayment() }, { tx }),
+      );
+      expect({ orders, errors }).toEqual({ orders: [pendingPayment().reference], errors: [] });
+    });
+
   it("leaves nothing of a handler that throws, also of a nested transaction that was committed", async () => {
     const { orders, errors } = await handled(async (orders, _tx, attempt) => {
       await orders.add(`${attempt}`);
