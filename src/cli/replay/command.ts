@@ -33,6 +33,8 @@ export const replayCommand: CommandDefinition = {
   },
   examples: {
     "which webhooks would be decided differently now": "tillkit replay --store shop.db",
+    "whether another prefix of the shop's clientIds would change anything":
+      "tillkit replay --outcome foreign --client-id-prefix shop- --env-file .env",
     "after the prefix of the shop's clientIds was corrected":
       'tillkit replay --outcome foreign --by Amina --reason "wrong prefix" --apply --env-file .env',
   },

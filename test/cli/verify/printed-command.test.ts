@@ -111,7 +111,7 @@ describe("the command that finds the cause of a refused webhook", () => {
 
   it("says what to do first where nothing was kept yet", async () => {
     const { code, stderr } = await execute(commandsIn(errorFixes.signature_mismatch)[0]!);
-    expect(code).toBe(2);
-    expect(stderr).toContain("Start the app with TILLKIT_KEEP_REFUSED=./refused, let the service send one");
+    expect(code).toBe(3);
+    expect(stderr).toContain("TILLKIT_KEEP_REFUSED=./refused");
   });
 });
