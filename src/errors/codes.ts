@@ -31,8 +31,8 @@ export const errorFixes = {
   signature_missing: "The request has no signature header; send only the service's webhooks to this address.",
   signature_malformed: "The signature header must be one hexadecimal string of the right length.",
   signature_mismatch:
-    "Most likely the secret is not the service's. Start the app with TILLKIT_KEEP_REFUSED=./refused, let the service send again, " +
-    "and run: npx tillkit verify --last --kept ./refused --env-file .env",
+    "Most likely the secret is not the service's. Start the app with TILLKIT_KEEP_REFUSED=./refused, and let the service send " +
+    "again. Then `npx tillkit verify --last --kept ./refused --env-file .env` names the cause.",
   signature_check_failed: "Fix the signature scheme: it threw the error that the message names.",
   signed_fields_unreadable: "The signed fields must be plain strings in a strict JSON body.",
   record_unavailable: "Neither the store nor the spool could keep the webhook; fix the store.",

@@ -52,7 +52,8 @@ export function appOf<Covers extends SignedField, Tx>(payments: Payments<Covers,
 /** Serves an application on a free port. Resolves with its address. */
 export async function serve(app: Parameters<typeof createServer>[1]): Promise<string> {
   const server: Server = createServer(app);
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  // The default backlog of 511 lets the system reset connections where a busy process accepts a thousand late.
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", 4096, resolve));
   closers.push(
     () =>
       new Promise<void>((resolve) => {

@@ -43,7 +43,7 @@ function examOf(faults: Faults): Promise<CheckResult[]> {
   return examineStore({
     create: async () => {
       const rows = new Set<string>();
-      const store = storeOver(batchAdapter(rows, faults), { busyTimeoutMs: 300 });
+      const store = storeOver(batchAdapter(rows, faults), { busyTimeoutMs: 1500 });
       return {
         store,
         probe: {
