@@ -2,7 +2,7 @@ import { receivedOf } from "../model/attempts.js";
 import { type PaymentStore } from "../store/contract.js";
 import { compareRow, describeDifference } from "./comparison/compare-row.js";
 import { compareSortedEntries, findPaidTwice } from "./comparison/compare-sorted-entries.js";
-import { nameRows } from "./comparison/name-rows.js";
+import { createRowNamer } from "./comparison/name-rows.js";
 import { newFinding, type StatementFinding } from "./result/finding.js";
 import {
   type StatementOptions,
@@ -68,7 +68,9 @@ export async function* findings(
 ): AsyncGenerator<StatementFinding, StatementSummary, undefined> {
   const run = new RunState(options);
   try {
-    for await (const batch of inBatches(rows)) yield* compareBatch(store, run, batch, options);
+    const named = createRowNamer(store, options.clientIdPrefix);
+    for await (const batch of inBatches(rows))
+      yield* compareBatch(store, run, await Promise.all(batch.map(named)), options);
     const period = run.period();
     await addCompletedPayments(store, run, period, options);
     yield* compareSortedEntries(store, run, period);
@@ -99,7 +101,7 @@ async function* compareBatch(
   options: ResolvedStatementOptions,
 ): AsyncGenerator<StatementFinding, void, undefined> {
   const checked: (CheckedRow | UnreadableRow)[] = [];
-  for (const row of await nameRows(store, batch, options.clientIdPrefix)) {
+  for (const row of batch) {
     run.rows.read += 1;
     const one = "problem" in row ? row : checkRow(row, row.line ?? run.rows.read, options.paidStatuses);
     // One payout may be for several shops.

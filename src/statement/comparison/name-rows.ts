@@ -7,38 +7,40 @@ import { type StatementRow, type UnreadableRow } from "../statement-row.js";
 
 const dayMs = 24 * 60 * 60 * 1000;
 const paymentsPerPage = 500;
+const maxDays = 3;
+
+/** The clientIds of the payments of one day, two at most for each amount. */
+type Day = ReadonlyMap<string, readonly string[]>;
+type ReadDay = (start: number) => Promise<Day>;
+type Row = StatementRow | UnreadableRow;
 
 /**
- * Returns the rows with the clientId of the payment that a row without an id can only mean: by the provider's number, or else by the
- * amount and the day on which it was created. A row that means none or several becomes an unreadable one, which says so.
+ * Returns a function that gives a row without an id the clientId of the payment that it can only mean: by the provider's number, or else
+ * by the amount and the day on which it was created. A row that means none or several becomes an unreadable one, which says so.
  */
-export async function nameRows(
-  store: PaymentStore,
-  rows: readonly (StatementRow | UnreadableRow)[],
-  clientIdPrefix = "",
-): Promise<(StatementRow | UnreadableRow)[]> {
-  const days = new Map<number, Map<string, string[]>>();
+export function createRowNamer(store: PaymentStore, clientIdPrefix = ""): (row: Row) => Promise<Row> {
   const isOwn = ({ clientId }: Payment): boolean => clientId.startsWith(clientIdPrefix);
-  return Promise.all(
-    rows.map(async (row) => {
-      if ("problem" in row || row.clientId || row.serviceId || row.payout) return row;
-      const { providerId } = row;
-      const numbered = providerId
-        ? (await store.list({ providerId, newestFirst: true, limit: 2 })).filter(isOwn)
-        : [];
-      if (numbered.length === 1) return { ...row, clientId: numbered[0]!.clientId };
-      return nameByDay(row, numbered.length > 0, (start) => readDay(store, days, start, isOwn));
-    }),
-  );
+  const days = new Map<number, Promise<Day>>();
+  const dayOf: ReadDay = (start) => {
+    const day = days.get(start) ?? readDay(store, start, isOwn);
+    // The days of a statement follow each other, so memory does not grow with it.
+    days.delete(start);
+    days.set(start, day);
+    if (days.size > maxDays) days.delete(days.keys().next().value!);
+    return day;
+  };
+  return async (row) => {
+    if ("problem" in row || row.clientId || row.serviceId || row.payout) return row;
+    const { providerId } = row;
+    const numbered = providerId
+      ? (await store.list({ providerId, newestFirst: true, limit: 2 })).filter(isOwn)
+      : [];
+    if (numbered.length === 1) return { ...row, clientId: numbered[0]!.clientId };
+    return nameByDay(row, numbered.length > 0, dayOf);
+  };
 }
 
-type ReadDay = (start: number) => Promise<Map<string, string[]>>;
-
-async function nameByDay(
-  row: StatementRow,
-  isNumberTaken: boolean,
-  readPayments: ReadDay,
-): Promise<StatementRow | UnreadableRow> {
+async function nameByDay(row: StatementRow, isNumberTaken: boolean, dayOf: ReadDay): Promise<Row> {
   const { line = 0, providerId, time } = row;
   const key = amountKey(row);
   const number = providerId ? `no payment, or several, have the provider's number ${providerId}, and ` : "";
@@ -55,7 +57,7 @@ async function nameByDay(
     return problem("it has no amount or no time to find it by");
   const offsetMs = offsetMsOf(time);
   const start = Math.floor((Date.parse(time) + offsetMs) / dayMs) * dayMs - offsetMs;
-  const found = (await readPayments(start)).get(key) ?? [];
+  const found = (await dayOf(start)).get(key) ?? [];
   if (found.length === 1) return { ...row, clientId: found[0]! };
   const day = time.slice(0, 10);
   return problem(
@@ -72,17 +74,12 @@ function amountKey({ value, currency }: { value: string; currency: string }): st
   }
 }
 
-/** Returns the clientIds of the payments that were created on a day, two at most for each amount. */
 async function readDay(
   store: PaymentStore,
-  days: Map<number, Map<string, string[]>>,
   start: number,
   isOwn: (payment: Payment) => boolean,
-): Promise<Map<string, string[]>> {
-  const known = days.get(start);
-  if (known) return known;
+): Promise<Day> {
   const amounts = new Map<string, string[]>();
-  days.set(start, amounts);
   const [from, to] = [start, start + dayMs].map((time) => new Date(time).toISOString());
   let after: { createdAt: string; clientId: string } | undefined;
   for (;;) {
