@@ -9,7 +9,7 @@ import { isWholeNumber } from "../../shared/whole-number.js";
 import { type NamesOf } from "../../shared/unknown-names.js";
 import { type NoteRecord, type PaymentStore } from "../../store/index.js";
 import { readStored } from "../../webhook/recording/rematch.js";
-import { queryError, refuseUnknown } from "../reading/query.js";
+import { cursorAt, cursorPosition, queryError, refuseUnknown } from "../reading/query.js";
 import { type FactParts, factSources } from "./facts.js";
 import { type Fact, ruleTable } from "./rules.js";
 
@@ -56,21 +56,21 @@ export async function listAttention<Tx>(
 ): Promise<AttentionList> {
   const { wanted, limit, isListed } = checked(query, parts.now());
   const sources = factSources(parts);
-  const start = cursorPlace(query.cursor);
+  const start = query.cursor === undefined ? undefined : cursorPosition(query.cursor, isPlace);
   const entries: AttentionEntry[] = [];
   let read = 0;
-  for (const rule of wanted.slice(start ? wanted.indexOf(start.rule) : 0)) {
-    let after = start?.rule === rule ? start.position : undefined;
+  for (const rule of wanted.slice(start ? wanted.indexOf(start[0]) : 0)) {
+    let after: Fact["position"] | undefined = start?.[0] === rule ? [start[1], start[2]] : undefined;
     for (;;) {
       const facts = await sources[ruleTable[rule].of].page(rule, after, limit);
       for (const [index, entry] of (await attentionEntries(parts, facts)).entries()) {
         after = facts[index]!.position;
         if (!facts[index]!.isGone && isListed(entry)) entries.push(entry);
-        if (entries.length === limit) return { entries, cursor: cursorOf(rule, after) };
+        if (entries.length === limit) return { entries, cursor: cursorAt([rule, ...after]) };
       }
       read += facts.length;
       if (facts.length < limit) break;
-      if (read >= maxRead) return { entries, cursor: cursorOf(rule, after!) };
+      if (read >= maxRead) return { entries, cursor: cursorAt([rule, ...after!]) };
     }
   }
   return { entries };
@@ -154,21 +154,7 @@ function checked(query: AttentionQuery, now: Date) {
   return { wanted, limit, isListed };
 }
 
-function cursorOf(rule: AttentionRule, position: Fact["position"]): string {
-  return Buffer.from(JSON.stringify([rule, ...position])).toString("base64url");
-}
-
-function cursorPlace(
-  cursor: string | undefined,
-): { rule: AttentionRule; position: Fact["position"] } | undefined {
-  if (cursor === undefined) return undefined;
-  try {
-    const [rule, ...position] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as string[];
-    const [first, second] = position;
-    if (Object.hasOwn(ruleTable, rule!) && typeof first === "string" && typeof second === "string")
-      return { rule: rule as AttentionRule, position: [first, second] };
-  } catch {
-    // Not made by this kit: reported below.
-  }
-  throw queryError("cursor must be the one that came with the page before.");
+function isPlace(value: unknown): value is [AttentionRule, ...Fact["position"]] {
+  if (!Array.isArray(value) || value.length !== 3) return false;
+  return value.every((part) => typeof part === "string") && Object.hasOwn(ruleTable, value[0]!);
 }
