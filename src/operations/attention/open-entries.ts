@@ -23,7 +23,8 @@ export async function openEntries<Tx>(
         : undefined;
     return one.kind === "decision" && rule ? [{ rule, subject: one.receiptId }] : [];
   });
-  const candidates = [...(need ? [{ rule: need, subject: clientId }] : []), ...later.slice(-maxSubjects)];
+  const own = payment ? (["claimed", ...(need ? [need] : [])] as const) : [];
+  const candidates = [...own.map((rule) => ({ rule, subject: clientId })), ...later.slice(-maxSubjects)];
   const sources = factSources(parts);
   const facts = await Promise.all(
     candidates.map(({ rule, subject }) => sources[ruleTable[rule].of].one(rule, subject)),

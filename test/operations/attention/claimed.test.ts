@@ -36,6 +36,7 @@ onEachStore("what customers claim", (bench) => {
       { id: "claimed:c-1" },
       { id: "paid_other_amount:c-3" },
     ]);
+    expect((await payments.history("c-2")).attention).toMatchObject([{ id: "claimed:c-2", repeats: 2 }]);
     expect((await payments.health()).attention).toEqual({ claimed: 2, paid_other_amount: 1 });
     await payments.receiveWebhook(signed(completedBody({ clientId: "c-2", id: "s-c-2" })));
     expect(await ids(payments)).toEqual(["claimed:c-1"]);
