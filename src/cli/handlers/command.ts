@@ -9,7 +9,7 @@ import { type Action, runAction } from "../terminal/actions.js";
 import { type Arguments, type CommandDefinition, type ExitCode } from "../terminal/command.js";
 import { TillkitError } from "../../errors/index.js";
 import { suggestion } from "../../shared/unknown-names.js";
-import { commandLine } from "../terminal/command-line.js";
+import { byPerson, commandLine } from "../terminal/command-line.js";
 import { databaseOptions } from "../terminal/database.js";
 import { type Output } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
@@ -127,6 +127,7 @@ async function listAll(payments: Payments, args: Arguments, output: Output): Pro
       ]),
       ["handler"],
     );
+  const who = byPerson.slice(0, 2);
   for (const { name, paused, dead, changes } of handlers) {
     for (const one of args.object === undefined ? [] : changes) output.print(changeText(one));
     if (paused) output.print(`Let it run: ${commandLine(["handlers", "resume", name, ...who], args)}`);
@@ -145,8 +146,6 @@ function expectKnown(name: string, handlers: readonly { name: string }[]): void 
   const hint = names.length > 0 ? suggestion(name, names) : "It knows none yet.";
   throw new TillkitError("handler_unknown", `The store knows no handler named "${name}". ${hint}`);
 }
-
-const who = ["--by", "<your name>"];
 
 function personOf(args: Arguments) {
   return { by: args.get("by"), key: args.get("key") };

@@ -1,6 +1,5 @@
 import {
   type HistoryEntry,
-  type Payment,
   type PaymentHistory,
   type PaymentQuery,
   type Payments,
@@ -10,9 +9,8 @@ import { csvLine } from "../../shared/csv-line.js";
 import { type Arguments, type ExitCode } from "../terminal/command.js";
 import { timeOption } from "../terminal/option-values.js";
 import { type Output } from "../terminal/output.js";
-import { clientIdNamed } from "./find.js";
+import { allPayments, clientIdNamed } from "./find.js";
 
-const maxPage = 500;
 const actionFields = ["action", "did", "by", "reason", "before", "after", "receiptId", "eventId"] as const;
 const header = ["clientId", "order", "amount", "currency", "state", "at", "kind", ...actionFields, "text"];
 
@@ -51,7 +49,8 @@ async function wholeHistory(payments: Payments, clientId: string): Promise<Payme
 
 async function* selectedIds(payments: Payments, args: Arguments): AsyncGenerator<string, void, undefined> {
   if (args.object !== undefined) yield clientIdNamed(payments, args.object.trim());
-  else for await (const { clientId } of selectedPayments(payments, args)) yield clientId;
+  else
+    for await (const one of allPayments(payments, { ...queryOf(args), first: "oldest" })) yield one.clientId;
 }
 
 function cellsOf({ clientId, payment }: PaymentHistory, entry: HistoryEntry): Parameters<typeof csvLine>[0] {
@@ -69,17 +68,4 @@ export function queryOf(args: Arguments): PaymentQuery {
     from: timeOption(args, "from"),
     to: timeOption(args, "to"),
   };
-}
-
-/** Yields all payments that the options select, oldest first. */
-async function* selectedPayments(
-  payments: Payments,
-  args: Arguments,
-): AsyncGenerator<Payment, void, undefined> {
-  for (let cursor: string | undefined; ;) {
-    const page = await payments.list({ ...queryOf(args), first: "oldest", limit: maxPage, cursor });
-    yield* page.payments;
-    cursor = page.cursor;
-    if (cursor === undefined) return;
-  }
 }

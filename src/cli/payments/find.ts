@@ -1,4 +1,4 @@
-import { type Payment, type Payments } from "../../index.js";
+import { type Payment, type PaymentQuery, type Payments } from "../../index.js";
 import { isAmount, sameValue } from "../../model/money.js";
 import { operandError, optionError } from "../terminal/arguments.js";
 import { type Arguments, type ExitCode } from "../terminal/command.js";
@@ -71,11 +71,20 @@ async function ofDay(
 ): Promise<Payment[]> {
   const found: Payment[] = [];
   const to = new Date(day.getTime() + dayMs);
+  for await (const one of allPayments(payments, { from: day, to })) if (isWanted(one)) found.push(one);
+  return found;
+}
+
+/** Yields all payments of a query, page by page. */
+export async function* allPayments(
+  payments: Payments,
+  query: PaymentQuery,
+): AsyncGenerator<Payment, void, undefined> {
   for (let cursor: string | undefined; ;) {
-    const page = await payments.list({ from: day, to, limit: maxPage, cursor });
-    found.push(...page.payments.filter(isWanted));
+    const page = await payments.list({ ...query, limit: maxPage, cursor });
+    yield* page.payments;
     cursor = page.cursor;
-    if (cursor === undefined) return found;
+    if (cursor === undefined) return;
   }
 }
 

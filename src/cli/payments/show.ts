@@ -1,6 +1,6 @@
 import { type Payment, type PaymentHistory, type Payments } from "../../index.js";
 import { type Arguments, type ExitCode } from "../terminal/command.js";
-import { commandLine } from "../terminal/command-line.js";
+import { byPerson, commandLine } from "../terminal/command-line.js";
 import { type Output, wrap } from "../terminal/output.js";
 import { paymentsNamed, printPayments } from "./find.js";
 
@@ -63,10 +63,9 @@ function printNext(
   if (!payment && !isSettled) {
     output.print("\nIf it is a payment of this shop, adopt it. If it is another shop's, dismiss it:");
     const receiptId = entries.flatMap((one) => (one.kind === "webhook" ? [one.receiptId] : []))[0]!;
-    const given = ["--by", "<your name>", "--reason", "<why>"];
     const adopt = ["--reference", "<order>", "--amount", "<amount>", "--currency", "<currency>"];
-    output.print(`  ${commandLine(["payments", "adopt", clientId, ...adopt, ...given], args)}`);
-    output.print(`  ${commandLine(["resolve", "dismiss", "--receipt-id", receiptId, ...given], args)}`);
+    output.print(`  ${commandLine(["payments", "adopt", clientId, ...adopt, ...byPerson], args)}`);
+    output.print(`  ${commandLine(["resolve", "dismiss", "--receipt-id", receiptId, ...byPerson], args)}`);
   }
   if (payment && payment.state !== "completed") {
     output.print(
@@ -79,9 +78,8 @@ function printNext(
 function acceptLine({ clientId, serviceId, total }: Payment, args: Arguments): string {
   const evidence = ["--evidence", "letter", "--document", "<where it is>", "--value", total.value];
   const service = serviceId === undefined ? ["--service-id", "<its id>"] : [];
-  const person = ["--by", "<your name>", "--reason", "<why>"];
   return commandLine(
-    ["resolve", "accept", "--client-id", clientId, ...evidence, ...service, ...person],
+    ["resolve", "accept", "--client-id", clientId, ...evidence, ...service, ...byPerson],
     args,
   );
 }

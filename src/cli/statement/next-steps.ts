@@ -1,12 +1,10 @@
 import { type StatementFinding } from "../../statement/index.js";
 import { type Arguments } from "../terminal/command.js";
-import { commandLine } from "../terminal/command-line.js";
+import { byPerson, commandLine } from "../terminal/command-line.js";
 import { oneLine, type Output, wrap } from "../terminal/output.js";
 
 /** A finding, with the command that a person may need next. */
 export type AdvisedFinding = StatementFinding & { next?: string };
-
-const person = ["--by", "<your name>", "--reason", "<why>"];
 
 /** Returns the finding with the command that settles it, or that shows the payment. */
 export function withNextStep(finding: StatementFinding, document: string, args: Arguments): AdvisedFinding {
@@ -20,7 +18,7 @@ function nextCommand(finding: StatementFinding, document: string): string[] | un
     const { value = "<amount>", currency = "<currency>" } = statement ?? {};
     const order = ["--reference", "<order>", "--amount", value, "--currency", currency];
     const service = serviceId === undefined ? [] : ["--service-id", serviceId];
-    return ["payments", "adopt", clientId ?? "<clientId>", ...order, ...service, ...person];
+    return ["payments", "adopt", clientId ?? "<clientId>", ...order, ...service, ...byPerson];
   }
   const evidence = ["--evidence", "statement", "--document", document];
   if (kind === "unpaid_here" && clientId !== undefined) {
@@ -29,22 +27,13 @@ function nextCommand(finding: StatementFinding, document: string): string[] | un
       ...(providerId === undefined ? [] : ["--provider-id", providerId]),
     ];
     const amount = ["--value", statement!.value, "--currency", statement!.currency];
-    return ["resolve", "accept", "--client-id", clientId, ...evidence, ...amount, ...ids, ...person];
+    return ["resolve", "accept", "--client-id", clientId, ...evidence, ...amount, ...ids, ...byPerson];
   }
   if (clientId === undefined) return undefined;
+  const refund = ["payments", "refund", clientId];
   if (kind === "refund_missing_here" && statement && key !== undefined)
-    return [
-      "payments",
-      "refund",
-      clientId,
-      "--amount",
-      statement.value,
-      "--key",
-      key,
-      ...evidence,
-      ...person,
-    ];
-  if (kind === "paid_twice") return ["payments", "refund", clientId, ...person];
+    return [...refund, "--amount", statement.value, "--key", key, ...evidence, ...byPerson];
+  if (kind === "paid_twice") return [...refund, ...byPerson];
   return ["payments", "show", other ?? clientId];
 }
 

@@ -1,8 +1,11 @@
 import { type Arguments } from "./command.js";
 
+/** Options that say who does it and why. People fill in what is in angle brackets. */
+export const byPerson = ["--by", "<your name>", "--reason", "<why>"];
+
 /**
- * Returns a command that people can copy into a shell, with the database that this call names. They fill in what is
- * in angle brackets.
+ * Returns a command that people can copy into a shell, with the database and the files of variables that this call
+ * names.
  */
 export function commandLine(given: readonly string[], args: Arguments): string {
   const [store, prefix] = [args.get("store"), args.get("table-prefix")];
@@ -10,6 +13,7 @@ export function commandLine(given: readonly string[], args: Arguments): string {
   const database = [
     ...(store === undefined || hasPassword ? [] : ["--store", store]),
     ...(prefix ? ["--table-prefix", prefix] : []),
+    ...args.all("env-file").flatMap((file) => ["--env-file", file]),
   ];
   return ["tillkit", ...given, ...database].map(quoted).join(" ");
 }

@@ -77,6 +77,15 @@ describe("tillkit payments", () => {
     expect(await payments("show", "c-9")).toMatchObject({ code: 1 });
   });
 
+  it("prints commands that have the database, also where a file names it", async () => {
+    folder.write("shop.env", `TILLKIT_DATABASE=${file}\n`);
+    const given = ["payments", "find", "order-7", "--env-file", "shop.env"];
+    const { stdout } = await runCli(given, { cwd: folder.path });
+    const [, printed] = /: tillkit (payments show .*)$/m.exec(stdout) ?? [];
+    expect(printed).toContain("--env-file shop.env");
+    expect((await runCli(printed!.split(" "), { cwd: folder.path })).code).toBe(0);
+  });
+
   it("shows the newest webhooks first, page by page", async () => {
     const first = (await payments("show", "c-lost", "--limit", "1")).stdout;
     expect(first).toContain(at(4));
