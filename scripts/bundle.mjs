@@ -75,8 +75,8 @@ function renderChunk(code, { name }) {
 }
 
 /**
- * Moves each require of another package back into the try around its import. A bundler accepts that a package
- * is missing only if its require is inside of a try. webpack warns even there, so it sees no require of a driver.
+ * Moves each require of another package back into the try around its import: there a bundler accepts that the
+ * package is missing. webpack would warn even there, so the requires of drivers are hidden from it.
  */
 function requireInsideTry(code) {
   const moved =

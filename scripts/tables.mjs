@@ -1,6 +1,5 @@
-// Writes what is made from the sources: docs/reconciliation-table.md, the tables of the options, the help in
-// docs/cli.md, llms.txt, docs/interfaces, and the report of the public interface. The tests of these documents do it, with
-// TILLKIT_TEST_WRITE_TABLE.
+// Writes the parts of documents that are made from the sources, and the report of the public interface. The tests below
+// write them when TILLKIT_TEST_WRITE_TABLE is set.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 

@@ -163,7 +163,7 @@ export async function countClaims(store: Pick<PaymentStore, "notes" | "findMany"
   return (await openClaims(store, { limit: maxKeys })).filter(({ isOpen }) => isOpen).length;
 }
 
-/** Deletes the notes of claims that a completion has answered, among those of one page. Returns where the next page begins. */
+/** Reads one page of open notes, and deletes those of completed payments. Returns where the next page begins. */
 export async function closeClaims<Tx>(
   store: PaymentStore<Tx>,
   page: { after?: string; limit: number },

@@ -17,7 +17,7 @@ export function serviceOrigins({ environment, outside, beforeStart }: ProbedSubj
   return [...origins].map(([origin, names]) => ({ origin, names }));
 }
 
-/** Checks that the payment service answers from here. Any answer will do: nothing is created, and no token is asked for. */
+/** Checks that the payment service answers, with any status. Creates no payment, and requests no token. */
 export async function* checkService(subject: ProbedSubject): AsyncFindings {
   for (const { origin, names } of serviceOrigins(subject)) {
     const reply = await sendProbe(`${origin}/`, { method: "GET", now: subject.now });

@@ -76,7 +76,7 @@ function skippedIn(subject: ProbedSubject, hasPublicUrl: boolean): string[] {
   ];
 }
 
-/** Returns what only a payment and a webhook of the service can show, and what to do if the webhook is refused. */
+/** Returns the questions that only a payment or a webhook of the service can answer. */
 function unseen(keptIn: string | undefined): string[] {
   const secret =
     "which secret and scheme the service has: let it send a webhook, such as a test from its dashboard";

@@ -97,7 +97,7 @@ function testFileOf(entry = "."): string {
   return path.posix.join(path.posix.dirname(entry), "payments/fulfil-order.test.mjs");
 }
 
-/** Returns the scripts of package.json: for an app that is there in TypeScript only the sandbox, because its build is unknown. */
+/** Returns the scripts for package.json. The build of an existing TypeScript app is unknown, so it gets only the sandbox. */
 function scriptsFor(entry: string | undefined, isTyped: boolean): Record<string, string> {
   const sandbox = startSandbox;
   const [run, test] = ["node --env-file=.env", "node --test"];
@@ -112,7 +112,7 @@ function scriptsFor(entry: string | undefined, isTyped: boolean): Record<string,
   };
 }
 
-/** Returns whether package.json has no such script, or only the test that `npm init` writes, which always fails. */
+/** Returns whether a script is absent, or the failing test that `npm init` writes. */
 function isFree(manifest: Manifest | undefined, name: string): boolean {
   const script = manifest?.scripts?.[name];
   return script === undefined || (name === "test" && script.includes("no test specified"));
