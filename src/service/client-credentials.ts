@@ -7,7 +7,7 @@ import {
   sandboxMessage,
 } from "./access-token.js";
 import { untilAborted } from "./send-request.js";
-import { type NamesOf, unknownOptions } from "../shared/unknown-names.js";
+import { type NamesOf, requireOptions, unknownOptions } from "../shared/unknown-names.js";
 import { addressProblems, timeoutProblems } from "./service-options.js";
 import { requestToken } from "./token-request.js";
 
@@ -105,6 +105,7 @@ const optionNames = {
 } satisfies NamesOf<ClientCredentialsOptions>;
 
 function credentialsProblems(options: ClientCredentialsOptions): ConfigurationProblem[] {
+  requireOptions("clientCredentials", options, "{ tokenUrl, clientId, clientSecret }");
   const pathOf = (name: keyof ClientCredentialsOptions): string => `clientCredentials.${name}`;
   const problem = (
     name: keyof ClientCredentialsOptions,

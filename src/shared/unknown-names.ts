@@ -1,4 +1,4 @@
-import { type ConfigurationProblem } from "../errors/index.js";
+import { ConfigurationError, type ConfigurationProblem } from "../errors/index.js";
 import { nearest } from "./nearest.js";
 
 /** The names of an object's members, as a record so that the compiler finds one that is missing. */
@@ -11,6 +11,17 @@ export function unknownNames(given: unknown, known: object): { name: string; mes
   return Object.keys(given)
     .filter((name) => !Object.hasOwn(known, name))
     .map((name) => ({ name, message: `is not known. ${suggestion(name, names)}` }));
+}
+
+/**
+ * Throws unless options were given: JavaScript accepts a text where an object is expected.
+ *
+ * @throws ConfigurationError `option_invalid`
+ */
+export function requireOptions(option: string, given: unknown, example: string): void {
+  if (typeof given === "object" && given !== null) return;
+  const message = `must be an object of options, such as ${example}.`;
+  throw new ConfigurationError([{ code: "option_invalid", option, message }]);
 }
 
 /** Returns a problem for each option that is not known. */

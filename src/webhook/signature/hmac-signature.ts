@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
-import { type NamesOf, unknownOptions } from "../../shared/unknown-names.js";
+import { type NamesOf, requireOptions, unknownOptions } from "../../shared/unknown-names.js";
 import { type SigningScheme, type VerifyInput } from "./scheme.js";
 import { readSecrets, type SecretOption } from "./secrets.js";
 import { readHeaderName, readSignature } from "./signature-header.js";
@@ -71,6 +71,7 @@ export function readHmacOptions(
   problems: ConfigurationProblem[],
   others: object = {},
 ): Hmac {
+  requireOptions("signature", options, "{ secret }");
   problems.push(...unknownOptions("signature.", options, { ...optionNames, ...others }));
   const { secrets, warnings } = readSecrets(options.secret, problems);
   const algorithm = readAlgorithm(options.algorithm, problems);

@@ -7,7 +7,7 @@ import {
   readKey,
   warningAbout,
 } from "./public-keys.js";
-import { type NamesOf, unknownOptions } from "../../shared/unknown-names.js";
+import { type NamesOf, requireOptions, unknownOptions } from "../../shared/unknown-names.js";
 import { type SignatureScheme, type SigningScheme } from "./scheme.js";
 import { readHeaderName, readSignature } from "./signature-header.js";
 
@@ -44,6 +44,7 @@ export function publicKeySignature(
 ): SigningScheme;
 export function publicKeySignature(options: PublicKeySignatureOptions): SignatureScheme;
 export function publicKeySignature(options: PublicKeySignatureOptions): SignatureScheme {
+  requireOptions("signature", options, "{ publicKey }");
   const problems = unknownOptions("signature.", options, optionNames);
   const header = readHeaderName(options.header, problems);
   const algorithm = readAlgorithm(options.algorithm, problems);

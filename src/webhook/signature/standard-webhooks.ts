@@ -2,7 +2,7 @@ import { createHmac, createPublicKey, type KeyObject, timingSafeEqual, verify } 
 import { concealSecret } from "../../errors/conceal-secrets.js";
 import { ConfigurationError, type ConfigurationProblem, WebhookRejectedError } from "../../errors/index.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
-import { type NamesOf, unknownOptions } from "../../shared/unknown-names.js";
+import { type NamesOf, requireOptions, unknownOptions } from "../../shared/unknown-names.js";
 import { type SignatureScheme } from "./scheme.js";
 import { malformed, readHeader } from "./signature-header.js";
 import { readSecrets, type SecretOption } from "./secrets.js";
@@ -46,6 +46,7 @@ const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
  * `secret_placeholder` or `sandbox_credential_in_production`
  */
 export function standardWebhooksSignature(options: StandardWebhooksOptions): SignatureScheme {
+  requireOptions("signature", options, "{ secret }");
   const problems = unknownOptions("signature.", options, optionNames);
   const { secret, publicKey, toleranceMs = 300_000 } = options;
   if (secret === undefined && publicKey === undefined)
