@@ -42,7 +42,7 @@ export const attentionCommand: CommandDefinition = {
     "assign, snooze and note are for the people who share the work. settle ends an entry for which nothing more needs to be done; " +
       "without --apply it says what it would settle, and asks. It moves no money and fulfils no order: for that, list names tillkit resolve.",
   ],
-  operand: { name: "list|assign|snooze|note|settle", summary: "What to do." },
+  operand: { name: "list|assign|snooze|note|settle", summary: "What to do. Default: list.", optional: true },
   object: { name: "id", summary: "The entry, as list names it." },
   options: {
     ...databaseOptions,
@@ -92,10 +92,17 @@ async function list(payments: Payments, args: Arguments, output: Output): Promis
   });
   output.printJson(page);
   printEntries(page.entries, output);
-  if (page.entries.length > 0) output.print("\nEach command also takes --store as here.");
+  const databases = ["store", "env-file"].filter((name) => args.has(name)).map((name) => `--${name}`);
+  if (page.entries.length > 0 && databases.length > 0)
+    output.print(`\nEach command also takes ${databases.join(" and ")} as here.`);
   if (page.cursor !== undefined) output.print(`There may be more: --cursor ${page.cursor}`);
-  else if (page.entries.length === 0) output.print("Nothing needs a person.");
+  else if (page.entries.length === 0) output.print(noneText(args));
   return page.entries.length > 0 ? 1 : 0;
+}
+
+function noneText(args: Arguments): string {
+  if (!args.has("settled")) return "Nothing needs a person.";
+  return "Nothing needs a person, and nothing settled has a cause that is still there. What was settled of a payment: tillkit payments show";
 }
 
 function printEntries(entries: readonly AttentionEntry[], output: Output): void {
@@ -114,9 +121,9 @@ function printEntries(entries: readonly AttentionEntry[], output: Output): void 
     ]),
     ["clientId"],
   );
-  for (const { id, why, next, changes } of entries) {
+  for (const { id, reference, why, next, changes } of entries) {
     output.print();
-    output.print(output.paint("bold", id));
+    output.print(output.paint("bold", id) + (reference === undefined ? "" : `  order ${reference}`));
     const last = changes.at(-1);
     const said =
       last && `${last.did} by ${last.by} at ${last.at.slice(0, 16)}Z: ${last.reason ?? last.after ?? ""}`;

@@ -27,10 +27,10 @@ const handlerActions: Readonly<Record<string, Action>> = {
     },
   },
   resume: {
-    options: ["by", "key"],
+    options: ["reason", "by", "key"],
     object: "needed",
     run: (payments, args, output) => {
-      const person = { by: requiredOption(args, "by"), key: args.get("key") };
+      const person = { ...personOf(args), by: requiredOption(args, "by"), reason: args.get("reason") };
       return printChange(payments.resumeHandler(args.object!, person), output);
     },
   },
@@ -61,14 +61,18 @@ export const handlersCommand: CommandDefinition = {
     "retire ends the name of a handler that was removed from the code: what is not done of it never runs again. First let the " +
       "application do what waits for it, and stop the processes that have it. It may be repeated.",
   ],
-  operand: { name: "list|pause|resume|limit|retry|retire", summary: "What to do." },
+  operand: {
+    name: "list|pause|resume|limit|retry|retire",
+    summary: "What to do. Default: list.",
+    optional: true,
+  },
   object: {
     name: "handler",
     summary: "The name that the code gave the handler. retry and list take all handlers without it.",
   },
   options: {
     ...databaseOptions,
-    "--reason <text>": "With pause, retry and retire: why, for other people.",
+    "--reason <text>": "With pause, resume, retry and retire: why, for other people.",
     "--by <name>": "Who does it.",
     "--key <text>":
       "With pause, resume and limit: names this action; a second call with this key does nothing.",
@@ -133,7 +137,7 @@ async function listAll(payments: Payments, args: Arguments, output: Output): Pro
     if (paused) output.print(`Let it run: ${commandLine(["handlers", "resume", name, ...who], args)}`);
     if (dead > 0)
       output.print(
-        `Run the dead ones again: ${commandLine(["handlers", "retry", name, ...who, "--apply"], args)}`,
+        `${paused ? "Then run" : "Run"} the dead ones again: ${commandLine(["handlers", "retry", name, ...who, "--apply"], args)}`,
       );
   }
   return 0;
@@ -193,13 +197,13 @@ async function retry(payments: Payments, args: Arguments, output: Output): Promi
   const found = [...revived.dispatches];
   // A dry run changes nothing, so it would find the same dispatches again.
   while (revived.more && !revived.dryRun) {
-    output.draw(`${found.length} dispatches run again`);
+    output.draw(`${found.length} dispatches are queued again`);
     revived = await payments.replayDispatches({ ...query, run, dryRun: false });
     found.push(...revived.dispatches);
   }
   output.draw(undefined);
-  if (found.length === 0 && query.handler !== undefined)
-    expectKnown(query.handler, await payments.handlers());
+  const handlers = await payments.handlers();
+  if (found.length === 0 && query.handler !== undefined) expectKnown(query.handler, handlers);
   const outcome = query.run === undefined ? undefined : await payments.revivedDispatches(run);
   output.printJson({
     dryRun: !apply,
@@ -213,15 +217,27 @@ async function retry(payments: Payments, args: Arguments, output: Output): Promi
       output,
       ["died", "event", "payment", "handler", "error"],
       found.map((one) => [
-        one.settledAt ?? "",
+        one.settledAt?.slice(0, 16).concat("Z") ?? "",
         one.type,
         one.clientId ?? "no payment",
         one.handler,
         one.error ?? "",
       ]),
+      ["payment"],
     );
   if (revived.more) output.log(`There are more; these are the first ${found.length}.`);
-  output.print(`${found.length} dead dispatches ${apply ? "run" : "would run"} again.`);
+  if (outcome === undefined || found.length > 0)
+    output.print(
+      apply
+        ? `Queued again: ${found.length}. The application's processes run them.`
+        : `Would run again: ${found.length} dead.`,
+    );
+  for (const { name, paused } of handlers)
+    if (paused && found.some(({ handler }) => handler === name))
+      output.print(
+        `${name} is paused since ${paused.at.slice(0, 16)}Z, so its dispatches wait. Let it run: ` +
+          commandLine(["handlers", "resume", name, ...byPerson.slice(0, 2)], args),
+      );
   if (outcome) {
     const { done, dead, waiting, retired } = outcome;
     output.print(

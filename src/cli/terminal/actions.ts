@@ -22,19 +22,21 @@ interface ActionNames {
   refused: string;
 }
 
-/** Runs the action that the operand names. Throws `command_operand_invalid` or `command_option_invalid` before the database is opened. */
+/** Runs the action that the operand names, or the first one. Throws `command_operand_invalid` or `command_option_invalid` before the database is opened. */
 export async function runAction(
   actions: Readonly<Record<string, Action>>,
   { command, needed, refused }: ActionNames,
   args: Arguments,
   context: InputContext,
 ): Promise<ExitCode> {
-  const word = args.operand!;
   const names = Object.keys(actions);
+  const word = args.operand ?? names[0]!;
   const action = Object.hasOwn(actions, word) ? actions[word]! : undefined;
   if (!action) {
     const known = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
-    throw operandError(`tillkit ${command} needs ${known}.${didYouMean(word, names)}`);
+    // An order or an id where the action is expected.
+    const shown = "show" in actions ? ` To see ${word}: tillkit ${command} show ${word}` : "";
+    throw operandError(`tillkit ${command} needs ${known}.${didYouMean(word, names) || shown}`);
   }
   if (action.object === "needed" && args.object === undefined)
     throw operandError(`tillkit ${command} ${word} needs ${needed}.`);

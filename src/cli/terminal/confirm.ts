@@ -1,14 +1,14 @@
 import { createInterface } from "node:readline";
 import { type Arguments, type InputContext } from "./command.js";
 
-/** Asks on standard input. Where the input ends, and with `--json`, the answer is no. */
+/** Asks on standard input. Where the input ends, and with `--json`, the answer is no. Only a person at a terminal reads the question. */
 export async function confirms(
   question: string,
   args: Arguments,
   { stdin, output }: InputContext,
 ): Promise<boolean> {
   if (args.has("json")) return false;
-  output.print(`${question} y: yes, n: no`);
+  if ((stdin as { isTTY?: boolean }).isTTY) output.print(`${question} y: yes, n: no`);
   for await (const line of createInterface({ input: stdin })) return /^y(es)?$/i.test(line.trim());
   return false;
 }

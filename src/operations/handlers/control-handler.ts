@@ -24,6 +24,8 @@ export interface PauseOptions {
 export interface ResumeOptions {
   /** Who resumes it: 1 to 128 characters. */
   by: string;
+  /** Why, for other people: 1 to 1,000 characters. @default no reason is kept */
+  reason?: string | undefined;
   /** Names one click, for example: a second call with this key does nothing. 1 to 128 characters. @default none */
   key?: string | undefined;
 }
@@ -81,13 +83,17 @@ export function resumeHandler<Tx>(
   name: string,
   options: ResumeOptions,
 ): Promise<ControlledHandler> {
-  const { by, key } = options;
-  expectNames(options, { by, key } satisfies NamesOf<ResumeOptions>);
+  const { by, reason, key } = options;
+  expectNames(options, { by, reason, key } satisfies NamesOf<ResumeOptions>);
   expectOptionText("by", by, 128);
+  if (reason !== undefined) expectOptionText("reason", reason, 1000);
   return change(parts, name, key, ({ paused }, at) => {
     if (!paused) return undefined;
     const before = `paused by ${paused.by} since ${paused.at}: ${paused.reason}`;
-    return { fields: { paused: undefined }, change: { did: "resumed", by, before, at } };
+    return {
+      fields: { paused: undefined },
+      change: { did: "resumed", by, ...(reason !== undefined && { reason }), before, at },
+    };
   });
 }
 

@@ -40,8 +40,9 @@ describe("tillkit attention", () => {
     ]);
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
     expect(stdout.replaceAll(/\s+/g, " ")).toContain("tillkit resolve accept --receipt-id receipt-of-m");
-    expect(stdout).toContain("\npaid_late:c-1\n");
-    const none = await attention(["list", "--rule", "unmatched"]);
+    expect(stdout).toContain("\npaid_late:c-1  order order-of-c-1\n");
+    expect(stdout).toContain("Each command also takes --store as here.");
+    const none = await attention(["--rule", "unmatched"]);
     expect([none.code, none.stdout]).toEqual([0, "Nothing needs a person.\n"]);
   });
 

@@ -47,11 +47,26 @@ describe("tillkit handlers", () => {
     await handlers("pause", "ledger", "--reason", "down again", "--by", "Amina");
     // The click arrives again, and must not let it run.
     expect((await handlers(...resumed)).stdout).toContain("paused by Amina");
-    await handlers("resume", "ledger", "--by", "Said");
+    await handlers("resume", "ledger", "--by", "Said", "--reason", "the accounts answer");
     expect((await handlers("limit", "ledger", "--per-second", "none")).stdout).toBe("ledger: runs\n");
     const { stdout: changes } = await handlers("list", "ledger");
-    expect(changes).toMatch(/resumed by Said; before: paused by Amina since \S+: the accounts are down\n/);
+    expect(changes).toMatch(
+      /resumed by Said; before: paused by Amina since \S+: down again; the accounts answer\n/,
+    );
     expect(changes).toMatch(/limited by a program; limit none; before: 0\.5 a second\n/);
+  });
+
+  it("says that dead dispatches wait where their handler is paused", async () => {
+    await withEvents(store, [ledger], 1);
+    for (const claim of await claimed(store, [ledger]))
+      await settled(store, claim, { state: "dead", error: "Error: timeout" });
+    await handlers("pause", "ledger", "--reason", "the accounts are down", "--by", "Amina");
+    expect((await handlers()).stdout).toMatch(/Let it run: .*\nThen run the dead ones again: /);
+    const { stdout } = await handlers("retry", "--apply", "--by", "Amina");
+    expect(stdout).toContain("Queued again: 1. ");
+    expect(stdout).toMatch(
+      /ledger is paused since \S+Z, so its dispatches wait. Let it run: tillkit handlers resume ledger --by /,
+    );
   });
 
   it("runs dead dispatches again that match, only with --apply, and says what became of them", async () => {
@@ -77,7 +92,8 @@ describe("tillkit handlers", () => {
 
     const did = await handlers("retry", "ledger", "--apply", "--by", "Amina", "--reason", "fixed");
     expect(did.code).toBe(0);
-    expect(did.stdout).toContain("2 dead dispatches run again.");
+    expect(did.stdout).toContain("Queued again: 2. ");
+    expect(did.stdout).not.toContain("is paused");
     const run = /retry --run (\S+) --store/.exec(did.stdout)![1]!;
     const [first, second] = await claimed(store, [ledger, mailer]);
     expect(pairs([first!, second!])).toEqual(["e0 ledger", "e1 ledger"]);
@@ -87,7 +103,7 @@ describe("tillkit handlers", () => {
     // The one that is dead again is not part of what the run would still do.
     expect(outcome).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining("0 dead dispatches would run"),
+      stdout: expect.stringMatching(/^Of run \S+: 1 done, 1 dead again/),
     });
     expect(outcome.stdout).toContain(`Of run ${run}: 1 done, 1 dead again, 0 not ended, 0 retired.`);
     expect(documentOf(await handlers("retry", "ledger", "--run", run, "--json")).outcome).toMatchObject({
@@ -116,7 +132,6 @@ describe("tillkit handlers", () => {
   });
 
   it.each([
-    [[], 2, "needs <list|pause|resume|limit|retry|retire>"],
     [["puase", "ledger"], 2, "Did you mean pause?"],
     [["pause"], 2, "tillkit handlers pause needs <handler>"],
     [["pause", "ledger", "mailer"], 2, "one <list|pause|resume|limit|retry|retire> and one <handler>"],
