@@ -243,6 +243,19 @@ describe("a statement compared with stored payments", () => {
     expect(findings.slice(3).map(({ other }) => other)).toEqual(["a1", "b1", "c1", "e1"]);
   });
 
+  it("finds no second payment where one of the two was paid back in full", async () => {
+    const two = (reference: string, refunded: string, which: 1 | 2): Payment[] =>
+      [1, 2].map((one) => paid(`${reference}${one}`, { reference, ...(one === which && { refunded }) }));
+    const store = await storeOf(...two("a", "1475", 2), ...two("b", "1475", 1), ...two("c", "1000", 2));
+    const ids = ["a1", "a2", "b1", "b2", "c1", "c2"];
+    const { found } = await compared(
+      store,
+      header,
+      ids.map((clientId) => row(clientId)),
+    );
+    expect(found).toEqual(["paid_twice c2 line 7"]);
+  });
+
   it("finds payments that were withheld from their orders until a person settles them, and calls none paid twice", async () => {
     const two = (reference: string, withheld: Payment["withheld"]) => [
       paid(`${reference}1`, { reference, withheld: withheld!, completedAt: "2024-05-02T00:00:00.000Z" }),

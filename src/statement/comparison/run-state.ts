@@ -1,5 +1,6 @@
 import { TillkitError } from "../../errors/index.js";
-import { paysOrder } from "../../model/attempts.js";
+import { paysOrder, receivedOf } from "../../model/attempts.js";
+import { sameValue } from "../../model/money.js";
 import { type Payment } from "../../model/payment.js";
 import { differenceKinds, type FindingKind } from "../result/finding.js";
 import {
@@ -82,13 +83,15 @@ export class RunState {
 
   /**
    * Adds sibling entries for a paid payment and for its completed siblings. Adds none for a payment without siblings, nor for one
-   * that was withheld from its order: the order got nothing for it.
+   * that was withheld from its order, or paid back in full: the order got nothing for it.
    */
   async addSiblings(payment: Payment, siblings: readonly Payment[], row?: CheckedRow): Promise<void> {
     if (siblings.length < 2) return;
-    if (payment.withheld === undefined) await this.siblings.add(siblingEntry(payment, row));
+    if (payment.withheld === undefined && !isPaidBack(payment))
+      await this.siblings.add(siblingEntry(payment, row));
     for (const other of siblings)
-      if (other !== payment && paysOrder(other)) await this.siblings.add(siblingEntry(other));
+      if (other !== payment && paysOrder(other) && !isPaidBack(other))
+        await this.siblings.add(siblingEntry(other));
   }
 
   /** Calls `onProgress` after a batch, and throws where the run is to be stopped. */
@@ -118,6 +121,10 @@ export class RunState {
     await this.siblings.remove();
     await this.payouts.remove();
   }
+}
+
+function isPaidBack(payment: Payment): boolean {
+  return payment.refunded !== undefined && sameValue(payment.refunded, receivedOf(payment).value);
 }
 
 function periodMissing(why: string): TillkitError {
