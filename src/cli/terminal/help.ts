@@ -61,15 +61,33 @@ export function commandHelp(command: Command, output: Output): string {
   ].join("\n");
 }
 
-/** Returns what the documents of the package say about an error's code. Throws `command_operand_invalid`. */
+/**
+ * Returns what the documents of the package say about an error's code, or about a code that the report on a statement
+ * prints. Throws `command_operand_invalid`.
+ */
 export function errorPage(code: string): string {
-  if (!Object.hasOwn(errorFixes, code))
+  const folder = path.join(readOwnPackage().folder, "docs");
+  const page = (name: string): string => readFileSync(path.join(folder, name), "utf8");
+  const isError = Object.hasOwn(errorFixes, code);
+  const text = isError ? sectionOf(page("errors.md"), code) : rowOf(page("statement.md"), code);
+  if (text === undefined)
     throw operandError(`There is no error code "${code}".${didYouMean(code, Object.keys(errorFixes))}`);
-  const file = path.join(readOwnPackage().folder, "docs", "errors.md");
-  const [, section = ""] = readFileSync(file, "utf8").split(`\n### ${code}\n`);
-  const text = section.split(/\n##/, 1)[0]!.trim();
   // The addresses of links are relative to that folder.
-  return `${code}\n\n${text.replace(/\]\((?=[\w-]+\.md)/g, `](${path.dirname(file)}/`)}`;
+  return `${code}\n\n${text.replace(/\]\((?=[\w-]+\.md)/g, `](${folder}/`)}`;
+}
+
+function sectionOf(page: string, code: string): string | undefined {
+  return page.split(`\n### ${code}\n`)[1]?.split(/\n##/, 1)[0]!.trim();
+}
+
+/** Returns the cells of the row of a table whose first cell names the code. */
+function rowOf(page: string, code: string): string | undefined {
+  const rows = page.split("\n").map((line) => line.split("|").slice(1, -1));
+  const row = rows.find(([name]) => name?.includes(`\`${code}\``));
+  return row
+    ?.slice(1)
+    .map((cell) => cell.trim())
+    .join("\n\n");
 }
 
 /** Returns the help of one command for JSON, which leaves `run` out. */
