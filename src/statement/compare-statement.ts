@@ -14,7 +14,13 @@ import { RunState } from "./comparison/run-state.js";
 import { refundRowKey } from "./comparison/refund-rows.js";
 import { rowEntry } from "./comparison/sort-entries.js";
 import { addFees, addToPayout, findPayouts } from "./comparison/tie-out.js";
-import { type CheckedRow, checkRow, type StatementRow, type UnreadableRow } from "./statement-row.js";
+import {
+  type CheckedRow,
+  checkRow,
+  type NamedRow,
+  type StatementRow,
+  type UnreadableRow,
+} from "./statement-row.js";
 import {
   addCompletedPayments,
   findPayments,
@@ -97,7 +103,7 @@ async function* inBatches<Row>(
 async function* compareBatch(
   store: PaymentStore,
   run: RunState,
-  batch: readonly (StatementRow | UnreadableRow)[],
+  batch: readonly (NamedRow | UnreadableRow)[],
   options: ResolvedStatementOptions,
 ): AsyncGenerator<StatementFinding, void, undefined> {
   const checked: (CheckedRow | UnreadableRow)[] = [];
@@ -160,7 +166,8 @@ async function addRow(run: RunState, row: CheckedRow, stored: StoredPayments): P
   if (payment && kinds.includes("amount_differs") && row.paid)
     run.totals.addDifference(row, receivedOf(payment));
   if (payment && kinds.includes("unpaid_there")) run.totals.addPayment("unpaidThere", receivedOf(payment));
-  await run.entries.add(rowEntry(row, bucket, payment));
+  // A row of an unknown payment cannot list it twice.
+  if (!row.unmatched) await run.entries.add(rowEntry(row, bucket, payment));
   if (payment && (row.paid || payment.state === "completed"))
     await run.addSiblings(payment, stored.siblingsOf(payment), row);
   return [...fees, ...kinds.map((kind) => describeDifference(kind, row, comparison))];

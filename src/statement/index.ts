@@ -19,6 +19,7 @@ export { csvReport, jsonReport, type StatementReport } from "./report/statement-
 export { readStatement, type StatementFormat } from "./read-statement.js";
 export { compareStatement, type StatementRows, type StatementRun } from "./compare-statement.js";
 export {
+  type Candidate,
   type RowProblem,
   type RowProblemCode,
   rowProblemCodes,

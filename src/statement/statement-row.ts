@@ -1,6 +1,7 @@
 import { minorUnit } from "../model/currencies.js";
 import { isDateTime, offsetMsOf } from "../shared/date-time.js";
 import { fitsCurrency, isAmount, readSign } from "../model/money.js";
+import { type PaymentState } from "../model/payment.js";
 import { quote } from "../shared/quote.js";
 
 /** One row of a settlement statement, as `readStatement` or the application gives it. It is checked before it is compared. */
@@ -75,8 +76,26 @@ export const rowProblemCodes = [
 
 export type RowProblemCode = (typeof rowProblemCodes)[number];
 
+/** A payment that may be the one of a row. */
+export interface Candidate {
+  /** The merchant's id of the payment. */
+  clientId: string;
+  /** The merchant's order. */
+  reference: string;
+  /** The state of the payment. */
+  state: PaymentState;
+}
+
+/** How the problem of a row without ids begins. */
+export const withoutIds = "The row has neither a clientId nor a serviceId";
+
+/** A row without ids that fits no payment, or several. */
+export interface NamedRow extends StatementRow {
+  unmatched?: { problem: RowProblem; candidates: readonly Candidate[] };
+}
+
 /** A row that can be compared. */
-export interface CheckedRow extends StatementRow {
+export interface CheckedRow extends NamedRow {
   line: number;
   kind: "payment" | "refund" | "payout";
   /** Whether the statement says that the payment was paid, or that the money of the refund went back. */
@@ -91,7 +110,7 @@ const maxTextLength = 100;
 
 /** Returns the row with its time in UTC, or what is wrong with it. `paidStatuses` are in lower case. Never throws. */
 export function checkRow(
-  row: StatementRow,
+  row: NamedRow,
   line: number,
   paidStatuses: ReadonlySet<string>,
 ): CheckedRow | UnreadableRow {
@@ -140,10 +159,10 @@ export function withValidIds({ clientId, serviceId, ...row }: UnreadableRow): Un
   return { ...row, ...(isId(clientId) && { clientId }), ...(isId(serviceId) && { serviceId }) };
 }
 
-function problemOf(row: StatementRow, kind: CheckedRow["kind"]): RowProblem | undefined {
+function problemOf(row: NamedRow, kind: CheckedRow["kind"]): RowProblem | undefined {
   const { clientId, serviceId, payout, value, fee, net, currency, status, source, time } = row;
-  if (!clientId && !serviceId && kind !== "payout")
-    return problem("id_missing", "The row has neither a clientId nor a serviceId, so it names no payment.");
+  if (!clientId && !serviceId && kind !== "payout" && !row.unmatched)
+    return problem("id_missing", `${withoutIds}, and no amount and time to find it by.`);
   for (const [name, id] of Object.entries({ clientId, serviceId, payout }))
     if (id && !isId(id))
       return problem(

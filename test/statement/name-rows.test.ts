@@ -1,4 +1,4 @@
-import { compared, paid, storeOf } from "./support/stored.js";
+import { compared, paid, pending, storeOf } from "./support/stored.js";
 
 const header = "clientId,value,currency,time,providerId";
 const reported = (providerId: string) => ({
@@ -37,16 +37,59 @@ describe("a row without a clientId and a serviceId", () => {
       paid("b", { ...reported("MVK-2"), ...onDay(12, "500") }),
       paid("c", { ...reported("MVK-2"), ...onDay(13, "600") }),
     );
-    const { findings } = await compared(store, header, [
+    const { found, findings } = await compared(store, header, [
       ",1475,KMF,2024-05-20T12:00:00Z,MVK-1",
       ",500,KMF,2024-05-12T12:00:00Z,MVK-2",
       ",9,KMF,2024-05-12T12:00:00Z,",
     ]);
-    expect(findings.map(({ kind, line }) => `${kind} ${line ?? ""}`)).toContain("bad_row 3");
-    const messages = findings.flatMap(({ problem }) => problem?.message ?? []);
-    expect(messages).toEqual([
-      expect.stringContaining("only its clientId would say which one it is"),
-      expect.stringContaining("no payment of 2024-05-12 has its amount"),
+    expect(found.slice(0, 2)).toEqual(["unmatched_row id_missing line 3", "unmatched_row id_missing line 4"]);
+    const [taken, none] = findings.map(({ problem }) => problem?.message);
+    expect(taken).toContain(
+      "several payments have the provider's number MVK-2: order-c completed, order-b completed",
+    );
+    expect(none).toContain("no payment of 2024-05-12 has its amount");
+  });
+
+  it("that fits several payments names them with their state, and is in the sums", async () => {
+    const store = await storeOf(pending("a", onDay(10, "650")), paid("b", onDay(10, "650")));
+    const { findings, summary } = await compared(store, header, [
+      ",650,KMF,2024-05-10T12:00:00Z,",
+      ",650,KMF,2024-05-10T12:00:00Z,",
+      "b,650,KMF,2024-05-10T12:00:00Z,",
     ]);
+    const finding = {
+      kind: "unmatched_row",
+      statement: { value: "650", currency: "KMF", time: "2024-05-10T12:00:00.000Z" },
+      candidates: [
+        { clientId: "a", reference: "order-a", state: "pending" },
+        { clientId: "b", reference: "order-b", state: "completed" },
+      ],
+    };
+    expect(findings).toMatchObject([
+      { ...finding, line: 2 },
+      { ...finding, line: 3 },
+    ]);
+    expect(summary).toMatchObject({ differences: 2, balanced: false, rows: { bad: 0, matched: 1 } });
+    expect(summary.currencies).toMatchObject([
+      {
+        statement: { count: 3, value: "1950" },
+        rows: { matched: { value: "650" }, unmatched_row: { count: 2, value: "1300" } },
+      },
+    ]);
+  });
+
+  it("names no payments to accept where it says unpaid, and keeps the sign of a refund", async () => {
+    const store = await storeOf(
+      pending("a", reported("MVK-1")),
+      paid("b", { ...reported("MVK-1"), ...onDay(10, "650") }),
+    );
+    const { findings } = await compared(store, `${header},status`, [
+      ",650,KMF,2024-05-10T12:00:00Z,MVK-1,failed",
+      ",-50,KMF,2024-05-10T12:00:00Z,MVK-1,paid",
+    ]);
+    const [unpaid, refund] = findings;
+    expect(unpaid).toMatchObject({ kind: "unmatched_row", statement: { status: "failed" } });
+    expect(refund).toMatchObject({ kind: "unmatched_row", statement: { value: "-50" } });
+    expect(findings.slice(0, 2).map(({ candidates }) => candidates)).toEqual([undefined, undefined]);
   });
 });

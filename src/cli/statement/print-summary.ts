@@ -4,6 +4,7 @@ import { type Output } from "../terminal/output.js";
 const titles: Readonly<Record<DifferenceKind | "bad_row" | "at_edge", string>> = {
   missing_here: "on the statement, not among the stored payments",
   missing_there: "stored as completed, not on the statement",
+  unmatched_row: "rows without ids that fit no payment, or several",
   id_differs: "clientId and serviceId of different payments",
   currency_differs: "another currency",
   amount_differs: "another amount",
@@ -15,7 +16,7 @@ const titles: Readonly<Record<DifferenceKind | "bad_row" | "at_edge", string>> =
   refund_missing_here: "refunds on the statement that are not recorded",
   fee_differs: "gross minus fee is not net",
   payout_differs: "the payout is not the sum of its rows",
-  bad_row: "could not be read, and were not compared",
+  bad_row: "rows that could not be read, and were not compared",
   at_edge: "completed at the edge of the period (no difference)",
 };
 
@@ -23,16 +24,22 @@ const titles: Readonly<Record<DifferenceKind | "bad_row" | "at_edge", string>> =
 export function printSummary(summary: StatementSummary, output: Output): void {
   const { period, rows, counts, balanced, differences } = summary;
   output.print(`period   ${period!.from} to ${period!.to}`);
-  const further = (["unpaid", "foreign", "outsidePeriod"] as const)
-    .filter((name) => rows[name] > 0)
-    .map((name) => `${grouped(rows[name])} ${name === "outsidePeriod" ? "dated outside the period" : name}`);
-  const facts = [`${grouped(rows.read)} rows`, `${grouped(rows.matched)} matched`, ...further];
+  const refunds = summary.currencies.reduce((sum, one) => sum + one.refunds.count, 0);
+  const further = [
+    counted(refunds, "refund"),
+    `${grouped(counts.unmatched_row)} unmatched`,
+    `${grouped(rows.bad)} unreadable`,
+    `${grouped(rows.unpaid)} unpaid`,
+    `${grouped(rows.foreign)} foreign`,
+    `${grouped(rows.outsidePeriod)} dated outside the period`,
+  ].filter((fact) => !fact.startsWith("0 "));
+  const facts = [counted(rows.read, "row"), `${grouped(rows.matched)} matched`, ...further];
   output.print(`rows     ${facts.join(", ")}`);
   output.print(`stored   ${grouped(summary.stored)} payments completed in the period`);
   output.print();
   for (const kind of Object.keys(titles) as (keyof typeof titles)[]) {
     if (counts[kind] === 0) continue;
-    const line = `${grouped(counts[kind]).padStart(11)}  ${kind.padEnd(16)}  ${titles[kind]}`;
+    const line = `${grouped(counts[kind]).padStart(11)}  ${kind.padEnd(19)}  ${titles[kind]}`;
     output.print(kind === "at_edge" ? output.paint("dim", line) : line);
   }
   if (Object.values(counts).some((count) => count > 0)) output.print();
@@ -46,7 +53,7 @@ export function printSummary(summary: StatementSummary, output: Output): void {
   output.print(balanced ? output.paint("green", "Everything agrees.") : output.paint("red", problems));
 }
 
-function printSums({ currencies }: StatementSummary, output: Output): void {
+function printSums({ currencies, rows: { bad } }: StatementSummary, output: Output): void {
   if (currencies.length === 0) return;
   const lengths = currencies.flatMap((one) => [one.statement.value.length, one.stored.value.length]);
   const width = Math.max(9, ...lengths);
@@ -54,12 +61,14 @@ function printSums({ currencies }: StatementSummary, output: Output): void {
   output.print(output.paint("dim", `     ${line(["statement", "stored", "matched"])}`));
   for (const { currency, statement, stored, rows } of currencies)
     output.print(`${currency}  ${line([statement.value, stored.value, rows.matched.value])}`);
-  for (const { currency, ...sums } of currencies) {
-    const listed = (["refunds", "fees", "net", "payouts"] as const).filter((name) => sums[name].count > 0);
-    // Without fees, refunds and payouts, net says what the first column says.
+  for (const { currency, refunds, fees, net, payouts, rows } of currencies) {
+    const sums = { refunds, fees, net, payouts, unmatched: rows.unmatched_row };
+    const listed = Object.entries(sums).filter(([, { count }]) => count > 0);
+    // Without the others, net says what the first column says.
     if (listed.length > 1)
-      output.print(`${currency}  ${listed.map((name) => `${name} ${sums[name].value}`).join(", ")}`);
+      output.print(`${currency}  ${listed.map(([name, { value }]) => `${name} ${value}`).join(", ")}`);
   }
+  if (bad > 0) output.print(`The amount of ${counted(bad, "unreadable row")} is in none of these sums.`);
 }
 
 function counted(count: number, word: string): string {

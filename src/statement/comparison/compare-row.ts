@@ -23,6 +23,7 @@ export interface Comparison {
 
 /** Compares one row with the stored payments. Pure. */
 export function compareRow(row: CheckedRow, { byClientId, byServiceId }: Matches): Comparison {
+  if (row.unmatched) return { kinds: ["unmatched_row"] };
   const payment = byClientId ?? byServiceId;
   if (!payment) return { kinds: [row.kind === "refund" ? "refund_missing_here" : "missing_here"] };
   const other = otherId(row, payment, byClientId !== undefined);
@@ -53,7 +54,8 @@ export function describeDifference(
   row: CheckedRow,
   { payment, other }: Comparison,
 ): StatementFinding {
-  const { line, providerId, source, value, currency, status, time } = row;
+  const { line, providerId, source, currency, status, time, unmatched } = row;
+  const value = unmatched && row.kind === "refund" ? `-${row.value}` : row.value;
   return newFinding({
     kind,
     line,
@@ -66,6 +68,10 @@ export function describeDifference(
     stored: payment && storedSide(payment),
     difference: kind === "amount_differs" ? differenceOf(row, receivedOf(payment!)) : undefined,
     other,
+    problem: unmatched?.problem,
+    // Nothing is to be accepted for a refund, or for a row that says unpaid.
+    candidates:
+      row.paid && row.kind === "payment" && unmatched?.candidates.length ? unmatched.candidates : undefined,
   });
 }
 

@@ -3,22 +3,33 @@ import { minorUnits } from "../../model/money.js";
 import { type Payment } from "../../model/payment.js";
 import { isDateTime, offsetMsOf } from "../../shared/date-time.js";
 import { type PaymentStore } from "../../store/contract.js";
-import { type StatementRow, type UnreadableRow } from "../statement-row.js";
+import {
+  type Candidate,
+  type NamedRow,
+  type RowProblem,
+  type StatementRow,
+  type UnreadableRow,
+  withoutIds,
+} from "../statement-row.js";
 
 const dayMs = 24 * 60 * 60 * 1000;
 const paymentsPerPage = 500;
 const maxDays = 3;
+const maxCandidates = 5;
 
-/** The clientIds of the payments of one day, two at most for each amount. */
-type Day = ReadonlyMap<string, readonly string[]>;
+/** The payments of one day, five at most for each amount. */
+type Day = ReadonlyMap<string, readonly Candidate[]>;
 type ReadDay = (start: number) => Promise<Day>;
-type Row = StatementRow | UnreadableRow;
+type Row = NamedRow | UnreadableRow;
 
 /**
  * Returns a function that gives a row without an id the clientId of the payment that it can only mean: by the provider's number, or else
- * by the amount and the day on which it was created. A row that means none or several becomes an unreadable one, which says so.
+ * by the amount and the day on which it was created. A row that means none or several says so.
  */
-export function createRowNamer(store: PaymentStore, clientIdPrefix = ""): (row: Row) => Promise<Row> {
+export function createRowNamer(
+  store: PaymentStore,
+  clientIdPrefix = "",
+): (row: StatementRow | UnreadableRow) => Promise<Row> {
   const isOwn = ({ clientId }: Payment): boolean => clientId.startsWith(clientIdPrefix);
   const days = new Map<number, Promise<Day>>();
   const dayOf: ReadDay = (start) => {
@@ -33,36 +44,44 @@ export function createRowNamer(store: PaymentStore, clientIdPrefix = ""): (row: 
     if ("problem" in row || row.clientId || row.serviceId || row.payout) return row;
     const { providerId } = row;
     const numbered = providerId
-      ? (await store.list({ providerId, newestFirst: true, limit: 2 })).filter(isOwn)
+      ? (await store.list({ providerId, newestFirst: true, limit: maxCandidates })).filter(isOwn)
       : [];
-    if (numbered.length === 1) return { ...row, clientId: numbered[0]!.clientId };
-    return nameByDay(row, numbered.length > 0, dayOf);
+    // Where several payments have the number, the amount would choose one of them by chance.
+    if (numbered.length > 0)
+      return nameBy(
+        row,
+        numbered.map(candidateOf),
+        `several payments have the provider's number ${providerId}`,
+      );
+    return nameByDay(row, dayOf);
   };
 }
 
-async function nameByDay(row: StatementRow, isNumberTaken: boolean, dayOf: ReadDay): Promise<Row> {
-  const { line = 0, providerId, time } = row;
+async function nameByDay(row: StatementRow, dayOf: ReadDay): Promise<NamedRow> {
+  const { providerId, time } = row;
   const key = amountKey(row);
-  const number = providerId ? `no payment, or several, have the provider's number ${providerId}, and ` : "";
-  const problem = (why: string): UnreadableRow => ({
-    line,
-    problem: {
-      code: "id_missing",
-      message: `The row has neither a clientId nor a serviceId: ${number}${why}.`,
-    },
-  });
-  // Where several payments have the number, the amount would choose one of them by chance.
-  if (isNumberTaken) return problem("only its clientId would say which one it is");
-  if (!time || !isDateTime(time) || key === undefined)
-    return problem("it has no amount or no time to find it by");
+  if (!time || !isDateTime(time) || key === undefined) return row;
   const offsetMs = offsetMsOf(time);
   const start = Math.floor((Date.parse(time) + offsetMs) / dayMs) * dayMs - offsetMs;
-  const found = (await dayOf(start)).get(key) ?? [];
-  if (found.length === 1) return { ...row, clientId: found[0]! };
   const day = time.slice(0, 10);
-  return problem(
-    found.length === 0 ? `no payment of ${day} has its amount` : `several payments of ${day} have its amount`,
-  );
+  const number = providerId ? `no payment has the provider's number ${providerId}, and ` : "";
+  const found = (await dayOf(start)).get(key);
+  if (found) return nameBy(row, found, `${number}several payments of ${day} have its amount`);
+  return nameBy(row, [], `${number}no payment of ${day} has its amount`);
+}
+
+/** Returns the row with the clientId of the only candidate, or else with all of them and why none was chosen. */
+function nameBy(row: StatementRow, candidates: readonly Candidate[], why: string): NamedRow {
+  if (candidates.length === 1) return { ...row, clientId: candidates[0]!.clientId };
+  const names = candidates.map(({ reference, state }) => `${reference} ${state}`);
+  if (candidates.length === maxCandidates) names.push("…");
+  const list = names.length > 0 ? `: ${names.join(", ")}` : "";
+  const problem: RowProblem = { code: "id_missing", message: `${withoutIds}, and ${why}${list}.` };
+  return { ...row, unmatched: { problem, candidates } };
+}
+
+function candidateOf({ clientId, reference, state }: Payment): Candidate {
+  return { clientId, reference, state };
 }
 
 /** Returns what a row or a payment is found by; `undefined` for an amount that no payment can have. */
@@ -79,7 +98,7 @@ async function readDay(
   start: number,
   isOwn: (payment: Payment) => boolean,
 ): Promise<Day> {
-  const amounts = new Map<string, string[]>();
+  const amounts = new Map<string, Candidate[]>();
   const [from, to] = [start, start + dayMs].map((time) => new Date(time).toISOString());
   let after: { createdAt: string; clientId: string } | undefined;
   for (;;) {
@@ -88,7 +107,7 @@ async function readDay(
     for (const payment of page.filter(isOwn)) {
       const key = amountKey(receivedOf(payment))!;
       const some = amounts.get(key) ?? [];
-      if (some.length < 2) amounts.set(key, [...some, payment.clientId]);
+      if (some.length < maxCandidates) amounts.set(key, [...some, candidateOf(payment)]);
     }
     const last = page.at(-1);
     if (!last || page.length < paymentsPerPage) return amounts;

@@ -8,6 +8,7 @@ export type Tone = "good" | "bad" | "warn" | "twice" | "note";
 export const kindTones: Readonly<Record<FindingKind, Tone>> = {
   missing_here: "bad",
   missing_there: "bad",
+  unmatched_row: "warn",
   unpaid_here: "bad",
   unpaid_there: "bad",
   amount_differs: "warn",

@@ -54,7 +54,7 @@ function list(
     </summary>
     <div class="inside" id="${kind}">
       <p>${text.advice[kind]}</p>
-      ${kind === "bad_row" ? badRowTable(findings, text) : paymentTable(findings, text)}
+      ${kind === "bad_row" || kind === "unmatched_row" ? problemTable(findings, text) : paymentTable(findings, text)}
       ${left > 0 && html`<p>${text.more(text.count(left))}</p>`}
     </div>
   </details>`;
@@ -71,9 +71,10 @@ function paymentTable(findings: readonly StatementFinding[], text: ReportText): 
   ]);
 }
 
-function badRowTable(findings: readonly StatementFinding[], text: ReportText): Html {
+function problemTable(findings: readonly StatementFinding[], text: ReportText): Html {
   return reportTable(findings, [
     { label: text.line, look: "number", cell: (finding) => lineCell(finding, text) },
+    { label: text.statement, cell: (finding) => statementCell(finding, text) },
     { label: text.problem, cell: problemCell },
   ]);
 }

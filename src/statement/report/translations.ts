@@ -53,6 +53,7 @@ export const translations = translate({
   titles: {
     missing_here: ["Missing in your books", "Absents de vos livres"],
     missing_there: ["Missing on the statement", "Absents du relevé"],
+    unmatched_row: ["Rows that fit no payment, or several", "Lignes sans paiement certain"],
     id_differs: ["Ids of different payments", "Identifiants de paiements différents"],
     currency_differs: ["Other currency", "Autre devise"],
     amount_differs: ["Other amount", "Autre montant"],
@@ -75,6 +76,10 @@ export const translations = translate({
     missing_there: [
       "They are completed in your books. Look at the neighbouring statement, then ask the service.",
       "Ils sont terminés dans vos livres. Voyez le relevé voisin, puis demandez au service.",
+    ],
+    unmatched_row: [
+      "These rows have no id. Write the clientId of the right payment into each, and compare again, or ask the service.",
+      "Ces lignes sont sans identifiant. Inscrivez dans chacune le clientId du bon paiement et recommencez, ou demandez au service.",
     ],
     id_differs: [
       "The two ids of the row belong to different payments. Ask the service which one was paid.",

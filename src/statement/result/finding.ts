@@ -1,10 +1,11 @@
 import { type Money, type PaymentState } from "../../model/payment.js";
-import { type RowProblem } from "../statement-row.js";
+import { type Candidate, type RowProblem } from "../statement-row.js";
 
 /** The kinds of difference, the most serious first. `docs/statement.md` describes each. */
 export const differenceKinds = [
   "missing_here",
   "missing_there",
+  "unmatched_row",
   "id_differs",
   "currency_differs",
   "amount_differs",
@@ -20,7 +21,7 @@ export const differenceKinds = [
 
 export type DifferenceKind = (typeof differenceKinds)[number];
 
-/** A difference; `bad_row`, a row that cannot be compared; `at_edge`, a completion that a neighbouring statement may list. */
+/** A difference; `bad_row`, a row that cannot be read; `at_edge`, a completion that a neighbouring statement may list. */
 export type FindingKind = DifferenceKind | "bad_row" | "at_edge";
 
 /** One finding. Fields that do not apply to its kind are absent. */
@@ -63,7 +64,9 @@ export interface StatementFinding {
    * or the other id. With `missing_here` and `unpaid_here`: the only other payment whose customer gave the number of the row.
    */
   other?: string;
-  /** With `bad_row`. */
+  /** With `unmatched_row` that says paid: the payments that fit it, five at most. */
+  candidates?: readonly Candidate[];
+  /** With `bad_row` and `unmatched_row`. */
   problem?: RowProblem;
 }
 

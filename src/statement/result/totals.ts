@@ -7,6 +7,7 @@ const maxChannels = 200;
 const rowBuckets = [
   "matched",
   "missing_here",
+  "unmatched_row",
   "id_differs",
   "currency_differs",
   "amount_differs",

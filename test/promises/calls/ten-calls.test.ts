@@ -228,12 +228,12 @@ describe("a call to support is solved with the command line alone:", () => {
     const { findings, rows } = await compare();
     expect(rows).toMatchObject({ read: 6, matched: 3 });
     const kinds = (found: { kind: string }[]) => found.map(({ kind }) => kind).toSorted();
-    expect(kinds(findings)).toEqual(["bad_row", "refund_missing_here", "unpaid_here"]);
+    expect(kinds(findings)).toEqual(["refund_missing_here", "unmatched_row", "unpaid_here"]);
     const codes: number[] = [];
     for (const { next } of findings) if (next) codes.push((await copied(next, "--apply")).code);
     expect(codes).toEqual([0, 0]);
     const after = await compare();
-    expect(kinds(after.findings)).toEqual(["bad_row"]);
+    expect(kinds(after.findings)).toEqual(["unmatched_row"]);
     expect(after.findings[0].problem.message).toMatch(/no payment of \S+ has its amount/);
   });
 });

@@ -24,7 +24,7 @@ const dayMs = 86_400_000;
 
 /** How often each case is drawn, in 10,000 draws. */
 const weights = {
-  agreed: 9376,
+  agreed: 9350,
   unpaidOnBothSides: 60,
   failedSibling: 40,
   completedOutside: 40,
@@ -42,6 +42,7 @@ const weights = {
   paidTwiceLongAgo: 20,
   otherId: 26,
   badRow: 26,
+  unmatched: 26,
   otherAmountAndOpen: 16,
   withheld: 26,
   refunded: 26,
@@ -155,6 +156,13 @@ function caseOf(name, random, number) {
         payments: [],
         rows: [{ bad: random.pick(brokenRows), random: random.below(1e9), expects: [] }],
       };
+    case "unmatched": {
+      const payment = paid();
+      // No payment has such an amount.
+      const units = payment.units + 10_000_000n;
+      const row = lists(payment, { units }, [find("unmatched_row", { clientId: "" })]);
+      return { payments: [], rows: [{ ...row, clientId: "", serviceId: "" }] };
+    }
     case "otherAmountAndOpen": {
       const payment = paid({ state: "pending" });
       const expects = [find("amount_differs", payment), find("unpaid_here", payment)];
@@ -209,7 +217,7 @@ export const brokenRows = [
   (n) => `${clientIdPrefix}bad${n},,,1475,KMF,completed,MVK,31/05/2024`,
   (n) => `${clientIdPrefix}bad${n},1475,KMF`,
   (n) => `,,,1475,KMF,completed,MVK,2024-05-02T10:00:00Z,${n}`,
-  () => ",,,1475,KMF,completed,MVK,2024-05-02T10:00:00Z",
+  () => ",,,1475,KMF,completed,MVK,",
   (n) => `${clientIdPrefix}bad${n},,a "note",1475,KMF,completed,MVK,2024-05-02T10:00:00Z`,
   (n) => `${clientIdPrefix}bad${n},,"never closed,1475,KMF,completed,MVK,2024-05-02T10:00:00Z`,
   (n) => `${clientIdPrefix}bad${n},,\u00ff,1475,KMF,completed,MVK,2024-05-02T10:00:00Z`,
