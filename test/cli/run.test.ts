@@ -2,6 +2,7 @@ import { commandSummaries, loadCommand } from "../../src/cli/commands.js";
 import { readArguments } from "../../src/cli/terminal/arguments.js";
 import { readOwnPackage } from "../../src/cli/terminal/own-package.js";
 import { read } from "../docs/documents.js";
+import { differenceKinds, rowProblemCodes } from "tillkit/statement";
 import { documentOf, runCli } from "./support/run-cli.js";
 
 const escape = "\u001b[";
@@ -38,6 +39,14 @@ describe("tillkit", () => {
     expect((await runCli(["--versoin"])).stderr).toContain("command_option_unknown");
     expect((await runCli(["launch-rocket"])).stderr).not.toContain("Did you mean");
   });
+
+  it.each([...differenceKinds, ...rowProblemCodes, "bad_row", "at_edge"])(
+    "says what %s means, which the report on a statement prints",
+    async (code) => {
+      const { code: exit, stdout } = await runCli(["help", "errors", code]);
+      expect([exit, stdout]).toEqual([0, expect.stringMatching(new RegExp(`^${code}\n\n.{10}`))]);
+    },
+  );
 
   it("prints errors as JSON too, and the text for people on standard error", async () => {
     const ran = await runCli(["verfiy", "--json"]);

@@ -11,20 +11,17 @@ import { type Arguments, type CommandDefinition, type InputContext } from "../te
 import { databaseOptions, requireTables } from "../terminal/database.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { formatOptions, readFormat } from "./format-options.js";
-import { type AdvisedFinding, printFindingSteps, withNextStep } from "./next-steps.js";
+import { ListedFindings, printFindingSteps, withNextStep } from "./next-steps.js";
 import { printSummary } from "./print-summary.js";
 import { countBytes, progressBar } from "./progress.js";
 import { ReportFiles } from "./report-files.js";
-
-/** The number of findings that are printed. */
-const maxListed = 20;
 
 export const statementCommand: CommandDefinition = {
   description: [
     "Reads a CSV statement of any size, and reports payments that are missing on either side, that differ, or that were paid " +
       "twice, with sums for each currency and provider channel. Rows that cannot be read are listed by their line. A row without a " +
       "clientId and a serviceId is matched by the provider's number, or by its amount and day, if only one payment fits. No stored payment is " +
-      "changed: the first 20 differences come with the command that settles each.",
+      "changed: 20 differences are printed, first those that a command settles, with the command.",
     "Memory does not grow with the file: rows and payments are sorted in temporary files, of about 200 bytes for each row and " +
       "each payment of the period.",
   ],
@@ -81,13 +78,13 @@ export const statementCommand: CommandDefinition = {
     const name = args.operand === "-" ? undefined : path.basename(args.operand!);
     const reports = new ReportFiles(names, cwd, { language, name, madeAt: context.now() });
     const store = sqlStore(named.database, { tablePrefix: named.tablePrefix });
-    const found: AdvisedFinding[] = [];
+    const found = new ListedFindings();
     let summary: StatementSummary;
     try {
       const statement = compareStatement(store, rows, run);
       for await (const finding of statement) {
         await reports.add(finding);
-        if (found.length < maxListed) found.push(withNextStep(finding, name ?? "statement", args));
+        found.add(withNextStep(finding, name ?? "statement", args));
       }
       summary = await statement.summary();
       await reports.end(summary);
@@ -97,7 +94,7 @@ export const statementCommand: CommandDefinition = {
       await store.close();
     }
     printSummary(summary, output);
-    printFindingSteps(found, summary.differences + summary.counts.bad_row + summary.counts.at_edge, output);
+    printFindingSteps(found.list(), summary.counts, output);
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
     // The peak of the process since it was started.
     const peakBytes = process.resourceUsage().maxRSS * 1024;
@@ -107,7 +104,7 @@ export const statementCommand: CommandDefinition = {
     );
     output.printJson({
       ...summary,
-      findings: found,
+      findings: found.list(),
       reports: names,
       bytes: counted.read(),
       seconds,

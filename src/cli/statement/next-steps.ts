@@ -1,15 +1,50 @@
-import { type StatementFinding } from "../../statement/index.js";
+import { type Candidate, type StatementFinding, type StatementSummary } from "../../statement/index.js";
 import { type Arguments } from "../terminal/command.js";
 import { byPerson, commandLine } from "../terminal/command-line.js";
 import { oneLine, type Output, wrap } from "../terminal/output.js";
+import { grouped } from "./print-summary.js";
 
-/** A finding, with the command that a person may need next. */
-export type AdvisedFinding = StatementFinding & { next?: string };
+/** A finding, with the command that a person may need next, and one for each candidate. */
+export type AdvisedFinding = Omit<StatementFinding, "candidates"> & {
+  next?: string | undefined;
+  candidates?: (Candidate & { next: string | undefined })[] | undefined;
+};
+
+/** The number of findings that are printed, and of those among them that only miss a row. */
+const maxListed = 20;
+const maxMissing = 3;
+
+/** The findings that are printed: first what a command settles, last those that only miss a row. */
+export class ListedFindings {
+  readonly #settled: AdvisedFinding[] = [];
+  readonly #others: AdvisedFinding[] = [];
+  readonly #missing: AdvisedFinding[] = [];
+
+  add(finding: AdvisedFinding): void {
+    const isMissing = finding.kind === "missing_there" || finding.kind === "at_edge";
+    const commands = [finding, ...(finding.candidates ?? [])].flatMap(({ next }) => next ?? []);
+    const isSettled = commands.some((next) => !next.includes("payments show "));
+    const list = isMissing ? this.#missing : isSettled ? this.#settled : this.#others;
+    if (list.length < (isMissing ? maxMissing : maxListed)) list.push(finding);
+  }
+
+  list(): AdvisedFinding[] {
+    return [...this.#settled, ...this.#others, ...this.#missing].slice(0, maxListed);
+  }
+}
 
 /** Returns the finding with the command that settles it, or that shows the payment. */
 export function withNextStep(finding: StatementFinding, document: string, args: Arguments): AdvisedFinding {
-  const given = nextCommand(finding, finding.line === undefined ? document : `${document}:${finding.line}`);
-  return given ? { ...finding, next: commandLine(given, args) } : finding;
+  const row = finding.line === undefined ? document : `${document}:${finding.line}`;
+  const next = (one: StatementFinding): string | undefined => {
+    const given = nextCommand(one, row);
+    return given && commandLine(given, args);
+  };
+  const candidates = finding.candidates?.map((one) => {
+    const kind = one.state === "completed" ? finding.kind : "unpaid_here";
+    return { ...one, next: next({ ...finding, ...one, kind }) };
+  });
+  return { ...finding, next: next(finding), candidates };
 }
 
 function nextCommand(finding: StatementFinding, document: string): string[] | undefined {
@@ -37,9 +72,14 @@ function nextCommand(finding: StatementFinding, document: string): string[] | un
   return ["payments", "show", other ?? clientId];
 }
 
-/** Prints findings, each with its next command, which is never wrapped: people copy it. */
-export function printFindingSteps(found: readonly AdvisedFinding[], count: number, output: Output): void {
-  for (const { kind, line, reference, clientId, statement, stored, problem, next } of found) {
+/** Prints findings, each with its next commands, which are never wrapped: people copy them. */
+export function printFindingSteps(
+  found: readonly AdvisedFinding[],
+  counts: StatementSummary["counts"],
+  output: Output,
+): void {
+  for (const finding of found) {
+    const { kind, line, reference, clientId, statement, stored, problem, next, candidates = [] } = finding;
     const sides = [
       statement && `statement ${statement.value} ${statement.currency}`,
       stored && `stored ${stored.value} ${stored.currency}, ${stored.state}`,
@@ -48,7 +88,13 @@ export function printFindingSteps(found: readonly AdvisedFinding[], count: numbe
     const where = line === undefined ? "" : `line ${line}: `;
     output.print(`\n${wrap(oneLine(`${where}${kind}: ${about.join("; ")}`), output.width)}`);
     if (next !== undefined) output.print(`  ${next}`);
+    for (const one of candidates)
+      output.print(`  ${oneLine(`${one.reference}, ${one.state}`)}\n  ${one.next}`);
   }
-  if (count > found.length)
-    output.print(`\n… and ${count - found.length} more: --report differences.csv has all of them.`);
+  const left = Object.entries(counts).flatMap(([kind, count]) => {
+    const more = count - found.filter((finding) => finding.kind === kind).length;
+    return more > 0 ? `${grouped(more)} ${kind}` : [];
+  });
+  if (left.length > 0)
+    output.print(`\n… and ${left.join(", ")} more: --report differences.csv has all of them.`);
 }

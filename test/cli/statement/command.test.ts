@@ -59,6 +59,50 @@ describe("tillkit statement", () => {
     expect(stdout).toContain("4 differences, 1 unreadable row.");
   });
 
+  it("prints first what a command settles, with few examples of what is only missing there", async () => {
+    const store = sqliteStore(path.join(folder.path, "order.db"));
+    const many = Array.from({ length: 30 }, (_, n) =>
+      paid(`m${n}`, { total: { value: "9", currency: "KMF" } }),
+    );
+    const twice = ["t1", "t2"].map((id) => paid(id, { reference: "twice" }));
+    const fit = { total: { value: "650", currency: "KMF" } };
+    const created = [...many, ...twice, pending("u"), pending("fits", fit), paid("too", fit), paid("other")];
+    await store.transaction((tx) => store.save(tx, { created }));
+    await store.close();
+    const at = "2024-05-10T12:00:00Z";
+    folder.write(
+      "order.csv",
+      `clientId,value,currency,time\nother,9,KMF,${at}\n,650,KMF,${at}\n,4444,KMF,${at}\nu,1475,KMF,${at}\n` +
+        `t1,1475,KMF,${at}\nt2,1475,KMF,${at}\nt1,-500,KMF,${at}\nx,y,KMF,${at}\n`,
+    );
+    const args = ["statement", "order.csv", ...period, "--store", "order.db"];
+    const { stdout } = await runCli(args, { cwd: folder.path });
+    const headings = [...stdout.matchAll(/^(?:line (\d+): )?(\w+): /gm)].map(([, line, kind]) => [
+      kind,
+      line,
+    ]);
+    expect(headings).toEqual([
+      ["unmatched_row", "3"],
+      ["unpaid_here", "5"],
+      ["refund_missing_here", "8"],
+      ["paid_twice", "7"],
+      ["amount_differs", "2"],
+      ["unmatched_row", "4"],
+      ["bad_row", "9"],
+      ["missing_there", undefined],
+      ["missing_there", undefined],
+      ["missing_there", undefined],
+    ]);
+    expect(stdout).toContain("… and 28 missing_there more: --report differences.csv has all of them.");
+    expect(stdout).toMatch(
+      /order-fits, pending\n {2}tillkit resolve accept --client-id fits .*--document order.csv:3 --value 650 /,
+    );
+    expect(stdout).toMatch(/order-too, completed\n {2}tillkit payments show too /);
+    expect(stdout).toContain("8 rows, 2 matched, 1 refund, 2 unmatched, 1 unreadable");
+    expect(stdout).toContain("KMF  refunds 500, net 9028, unmatched 5094");
+    expect(stdout).toContain("The amount of 1 unreadable row is in none of these sums.");
+  });
+
   it("without a period compares the days in the offset of the statement", async () => {
     folder.write("mai.csv", "clientId,value,currency,Date\nmidnight,1475,KMF,01/06/2024\n");
     const french = ["--time-format", "day-first", "--utc-offset=+03:00"];
