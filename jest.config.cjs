@@ -1,3 +1,5 @@
+const { availableParallelism } = require("node:os");
+
 // One suite for the sources and for the packed package: TILLKIT_TEST_TARGET=packed runs the same tests on what scripts/pack.mjs
 // unpacked.
 const targets = { src: ["src", "ts"], packed: [".tmp/package/dist/cjs", "js"] };
@@ -9,8 +11,9 @@ module.exports = {
   testEnvironment: "node",
   // Two busy cores make a test of a second one of ten; what hangs is still ended.
   testTimeout: 60_000,
-  // Much of the suite waits for databases, browsers and other processes; one worker fewer would leave a core idle.
-  maxWorkers: "100%",
+  // Much of the suite waits for databases, browsers and other processes; as many workers as cores would leave them idle.
+  maxWorkers: Math.ceil(availableParallelism() * 1.5),
+  testSequencer: "<rootDir>/test/support/long-first.cjs",
   testMatch: ["<rootDir>/test/**/*.test.ts"],
   globalSetup: "<rootDir>/test/support/global-setup.cjs",
   globalTeardown: "<rootDir>/test/support/global-teardown.cjs",

@@ -11,6 +11,15 @@ export const longTests = [
   "/test/store/sql/mysql/galera",
 ];
 
-/** What the summary says about them. */
+/** Patterns of the tests that start first: those above, and others that take more than about 20 seconds. */
+export const firstTests = [
+  ...longTests,
+  "/test/frameworks/",
+  "/test/package/",
+  "/test/promises/(corpora/naughty-webhooks|fuzz/script|threats/public-configuration)",
+  "/test/store/sql/(mysql/mysql-store|postgres/postgres-store|clock-jumps|pool-size)",
+];
+
+/** What the summary says about the long tests. */
 export const whyLong =
   "the long tests (crashes, failovers, the simulation, the browser, the example stores) and the tests on the packed package: npm run test:all";
