@@ -90,6 +90,8 @@ export function printFindingSteps(
     if (next !== undefined) output.print(`  ${next}`);
     for (const one of candidates)
       output.print(`  ${oneLine(`${one.reference}, ${one.state}`)}\n  ${one.next}`);
+    if (kind === "unmatched_row")
+      output.print("  Write its clientId into the row for the next comparison, or ask the service.");
   }
   const left = Object.entries(counts).flatMap(([kind, count]) => {
     const more = count - found.filter((finding) => finding.kind === kind).length;

@@ -97,7 +97,9 @@ describe("tillkit statement", () => {
     expect(stdout).toMatch(
       /order-fits, pending\n {2}tillkit resolve accept --client-id fits .*--document order.csv:3 --value 650 /,
     );
-    expect(stdout).toMatch(/order-too, completed\n {2}tillkit payments show too /);
+    expect(stdout).toMatch(
+      /order-too, completed\n {2}tillkit payments show too .*\n {2}Write its clientId into the row /,
+    );
     expect(stdout).toContain("8 rows, 2 matched, 1 refund, 2 unmatched, 1 unreadable");
     expect(stdout).toContain("KMF  refunds 500, net 9028, unmatched 5094");
     expect(stdout).toContain("The amount of 1 unreadable row is in none of these sums.");

@@ -10,6 +10,8 @@ export async function everything(): Promise<Outcome> {
     paid("lost"),
     paid("amount", { total: { value: "1234567.80", currency: "EUR" } }),
     paid("currency"),
+    pending("fits", { total: { value: "650", currency: "KMF" }, reference: "<i>A</i>" }),
+    pending("too", { total: { value: "650", currency: "KMF" } }),
     pending("open", { reference: '<script>alert("x")</script>' }),
     paid("reversed"),
     paid("first", { reference: "two", completedAt: "2024-05-02T00:00:00.000Z" }),
@@ -41,6 +43,7 @@ export async function everything(): Promise<Outcome> {
     line("first", { fee: "75", net: "1399", payout: "<i>P1</i>" }),
     line("", { value: "1400", payout: "<i>P1</i>" }),
     line("second"),
+    line("", { value: "650", time: "2024-05-10T12:00:00Z" }),
     line("+bad", { value: '"=1+1"' }),
     ...many,
   ]);
