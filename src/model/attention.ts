@@ -100,7 +100,10 @@ export interface AttentionEntry extends AttentionNote {
   id: string;
   /** Why a person is needed. */
   rule: AttentionRule;
-  /** What it is about: a clientId, a receiptId, an eventId with a handler, or the name of a handler or of a reason. */
+  /**
+   * What it is about: a clientId, the receiptId of a webhook that names no payment, an eventId with a handler, or the name of a handler
+   * or of a reason.
+   */
   subject: string;
   /** When the fact came: ISO 8601 UTC. */
   since: string;
@@ -116,7 +119,7 @@ export interface AttentionEntry extends AttentionNote {
   reference?: string;
   /** The amount of the payment; where the store has no such payment, that of the webhook. */
   total?: Money;
-  /** How often the same came, where the fact counts it: copies of a webhook, runs of a dispatch. Absent for once. */
+  /** How often it came: the webhooks of the payment with their copies, the runs of a dispatch, the claims. Absent for once. */
   repeats?: number;
   /** The number of changes by people. The methods that change it take it, so that two people do not undo each other's work. */
   version: number;

@@ -65,6 +65,8 @@ export interface HistoryPosition {
 export interface WebhookPage {
   /** Only webhooks that name this payment. */
   clientId?: string;
+  /** Only webhooks that name one of these payments; only with `need`. */
+  clientIds?: readonly string[];
   /** Only this webhook. */
   receiptId?: string;
   /** Only webhooks with this outcome. */

@@ -58,6 +58,8 @@ export interface AttendedEntry {
 export type AttendParts<Tx> = FactParts<Tx> & RecordingParts<Tx>;
 
 const maxChanges = 50;
+/** The number of webhooks that a settlement keeps as evidence. All of them stay in the store. */
+const maxShown = 50;
 const maxSnoozeMs = 366 * 24 * 60 * 60 * 1000;
 const did = { assign: "assigned", snooze: "snoozed", note: "noted", settle: "settled" } as const;
 
@@ -114,7 +116,7 @@ async function saveAction<Tx>(
   tx: Tx,
   { given, fact, note, at }: { given: AttentionAction; fact: Fact; note: NoteRecord; at: string },
 ): Promise<void> {
-  const { rule, subject, payment, webhook, claim } = fact;
+  const { rule, subject, payment, webhooks = [], claim } = fact;
   const { by, reason = "" } = given;
   const isClaim = given.action === "settle" && claim;
   const changes: Changes = { notes: [note, ...(isClaim ? [{ ...claim.note, value: null }] : [])] };
@@ -127,22 +129,16 @@ async function saveAction<Tx>(
     if (stored.state !== payment!.state || attention !== payment!.attention)
       throw new TillkitError("store_conflict", `${subject} has changed in this moment.`);
     changes.updated = [{ ...rest, ...(!isPaid && { attention: "settled" as const }), updatedAt: at }];
-  } else if (given.action === "settle" && webhook) {
-    const { receiptId, clientId } = webhook;
+  } else if (given.action === "settle") {
     const action = "dismissed" as const;
-    const resolution = {
-      id: `settled:${rule}:${receiptId}`,
-      clientId: clientId ?? "",
-      action,
-      receiptId,
-      reason,
-      by,
-      at,
-    };
-    changes.resolutions = [resolution];
-    changes.dismissed = [receiptId];
-    if (clientId !== undefined)
-      events.push(stampEvent(resolvedEvent(resolution, payment), { newId, recordedAt: at, clientId }));
+    changes.resolutions = webhooks.map(({ receiptId, clientId = "" }) => {
+      return { id: `settled:${rule}:${receiptId}`, clientId, action, receiptId, reason, by, at };
+    });
+    changes.dismissed = webhooks.map(({ receiptId }) => receiptId);
+    for (const resolution of changes.resolutions.filter(({ clientId }) => clientId !== "")) {
+      const stamp = { newId, recordedAt: at, clientId: resolution.clientId };
+      events.push(stampEvent(resolvedEvent(resolution, payment), stamp));
+    }
   }
   await store.save(tx, { ...changes, events });
 }
@@ -171,14 +167,11 @@ function changeOf(
 
 function valueAfter(given: AttentionAction, before: AttentionNote, change: AttentionChange, fact: Fact) {
   const { by, reason, document } = given;
-  const { payment, dispatch, claim, webhook: { rawBody, ...webhook } = {} } = fact;
-  const body = rawBody && { sha256: createHash("sha256").update(rawBody).digest("hex") };
-  const evidence = {
-    payment,
-    dispatch,
-    claims: claim?.claims,
-    ...(body && { webhook: { ...webhook, ...body } }),
-  };
+  const { payment, dispatch, claim } = fact;
+  const webhooks = fact.webhooks?.slice(-maxShown).map(({ rawBody, ...webhook }) => {
+    return { ...webhook, sha256: createHash("sha256").update(rawBody).digest("hex") };
+  });
+  const evidence = { payment, dispatch, claims: claim?.claims, webhooks };
   const settled = {
     ...withoutUndefined({ reason, by, document }),
     at: change.at,

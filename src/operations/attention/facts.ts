@@ -23,6 +23,9 @@ export interface FactParts<Tx> {
 /** The reasons of health that other rules list with their subjects. */
 const listedElsewhere: readonly string[] = ["dispatches_dead", "handler_paused"];
 
+/** The number of webhooks about the payments of one page that are read as one fact. Further ones are facts when those are settled. */
+const maxOfPayments = 1000;
+
 interface Source {
   /** Returns at most `limit` facts of a rule, after a position, in an order that does not change. */
   page(rule: AttentionRule, after: Fact["position"] | undefined, limit: number): Promise<Fact[]>;
@@ -117,28 +120,43 @@ function ofPayments<Tx>(parts: FactParts<Tx>): Source {
   };
 }
 
+/** The subject of webhooks is the payment that they name, so that those of one payment are one fact, which begins with the oldest. */
 function ofWebhooks<Tx>(parts: FactParts<Tx>): Source {
   const { store } = parts;
-  const read = async (
-    rule: AttentionRule,
-    page: { receiptId?: string; after?: Fact["position"]; limit: number },
-  ) => {
-    const { after, ...others } = page;
-    const to = ruleEnd(parts, rule);
-    const webhooks = await store.webhooks({
-      need: rule as WebhookNeed,
-      ...others,
-      ...(to !== undefined && { to }),
-      ...(after && { after: { receivedAt: after[0], receiptId: after[1] } }),
-    });
-    return withPayments(
-      store,
-      webhooks.map((one) => factOfWebhook(rule, one)),
-    );
-  };
+  const about = async (rule: AttentionRule, clientIds: readonly string[]) =>
+    clientIds.length === 0
+      ? []
+      : store.webhooks({ need: rule as WebhookNeed, clientIds, limit: maxOfPayments });
   return {
-    page: (rule, after, limit) => read(rule, { limit, ...(after && { after }) }),
-    one: async (rule, receiptId) => (await read(rule, { receiptId, limit: 1 }))[0],
+    async page(rule, after, limit) {
+      const to = ruleEnd(parts, rule);
+      const webhooks = await store.webhooks({
+        need: rule as WebhookNeed,
+        limit,
+        ...(to !== undefined && { to }),
+        ...(after && { after: { receivedAt: after[0], receiptId: after[1] } }),
+      });
+      const all = await about(rule, [...new Set(webhooks.flatMap(({ clientId }) => clientId ?? []))]);
+      const byClient = new Map<string, WebhookRecord[]>();
+      for (const one of all) byClient.set(one.clientId!, [...(byClient.get(one.clientId!) ?? []), one]);
+      const facts = webhooks.map((one): Fact => {
+        const others = byClient.get(one.clientId ?? "") ?? [one];
+        const isLater = others[0]!.receiptId !== one.receiptId && { isGone: true as const };
+        return { ...factOfWebhooks(rule, others), position: [one.receivedAt, one.receiptId], ...isLater };
+      });
+      return withPayments(store, facts);
+    },
+    async one(rule, subject) {
+      const named = await about(rule, [subject]);
+      const [unnamed] =
+        named.length > 0
+          ? []
+          : await store.webhooks({ need: rule as WebhookNeed, receiptId: subject, limit: 1 });
+      const all = unnamed && unnamed.clientId === undefined ? [unnamed] : named;
+      const end = ruleEnd(parts, rule);
+      const isOpen = all[0] && (end === undefined || all[0].receivedAt < end);
+      return isOpen ? (await withPayments(store, [factOfWebhooks(rule, all)]))[0] : undefined;
+    },
   };
 }
 
@@ -167,9 +185,12 @@ function factOfPayment(rule: AttentionRule, payment: Payment): Fact {
   return { rule, subject: clientId, since, position, payment: withoutKey(payment), ...isGone };
 }
 
-function factOfWebhook(rule: AttentionRule, webhook: WebhookRecord): Fact {
-  const { receiptId, receivedAt } = webhook;
-  return { rule, subject: receiptId, since: receivedAt, position: [receivedAt, receiptId], webhook };
+function factOfWebhooks(rule: AttentionRule, webhooks: readonly WebhookRecord[]): Fact {
+  const { clientId, receiptId, receivedAt } = webhooks[0]!;
+  // Only one that says that it is paid can be accepted.
+  const webhook = webhooks.findLast(({ status }) => status === "completed") ?? webhooks.at(-1)!;
+  const position = [receivedAt, receiptId] as const;
+  return { rule, subject: clientId ?? receiptId, since: receivedAt, position, webhook, webhooks };
 }
 
 function factOfDispatch(rule: AttentionRule, dispatch: DispatchRecord): Fact {

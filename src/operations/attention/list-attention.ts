@@ -101,14 +101,14 @@ export function attentionId({ rule, subject }: Pick<Fact, "rule" | "subject">): 
 
 /** Returns the entry of a fact. */
 export function entryOf(fact: Fact, note: NoteRecord | undefined, now: Date): AttentionEntry {
-  const { rule, subject, since, payment, webhook, dispatch, claim } = fact;
+  const { rule, subject, since, payment, webhook, webhooks, dispatch, claim } = fact;
   const { snoozedUntil, settled, ...people } = noteOf(note);
   const message = webhook?.rawBody && !payment ? readStored(webhook) : undefined;
   const said = message?.kind === "payment" ? message.verified : undefined;
   const clientId = payment?.clientId ?? webhook?.clientId ?? dispatch?.clientId;
   const total = payment?.total ?? (said && { value: said["total.value"], currency: said["total.currency"] });
   const runs = dispatch?.attempt ?? claim?.claims.length;
-  const repeats = webhook?.copies === undefined ? runs : webhook.copies + 1;
+  const repeats = webhooks?.reduce((sum, { copies = 0 }) => sum + copies + 1, 0) ?? runs;
   return {
     id: attentionId(fact),
     rule,

@@ -2,7 +2,7 @@ import { type AttentionEntry, attentionRules, needOfPayment } from "../../model/
 import { needOfWebhook } from "../../store/rules/webhooks.js";
 import { type PaymentHistory } from "../reading/payment-history.js";
 import { type FactParts, factSources } from "./facts.js";
-import { attentionEntries } from "./list-attention.js";
+import { attentionEntries, attentionId } from "./list-attention.js";
 import { type Fact, ruleTable } from "./rules.js";
 
 const maxSubjects = 20;
@@ -21,10 +21,11 @@ export async function openEntries<Tx>(
       one.kind === "decision"
         ? needOfWebhook({ outcome: one.outcome, status: statuses.get(one.receiptId) })
         : undefined;
-    return one.kind === "decision" && rule ? [{ rule, subject: one.receiptId }] : [];
+    return rule ? [{ rule, subject: clientId }] : [];
   });
   const own = payment ? (["claimed", ...(need ? [need] : [])] as const) : [];
-  const candidates = [...own.map((rule) => ({ rule, subject: clientId })), ...later.slice(-maxSubjects)];
+  const found = [...own.map((rule) => ({ rule, subject: clientId })), ...later.slice(-maxSubjects)];
+  const candidates = [...new Map(found.map((one) => [attentionId(one), one])).values()];
   const sources = factSources(parts);
   const facts = await Promise.all(
     candidates.map(({ rule, subject }) => sources[ruleTable[rule].of].one(rule, subject)),

@@ -17,7 +17,10 @@ export interface Fact {
   /** The place among the facts of the rule, from which the next page goes on. */
   position: readonly [string, string];
   payment?: Payment;
+  /** The webhook that a person decides about: of those that say that it is paid, or else of all, the newest. */
   webhook?: WebhookRecord;
+  /** All webhooks of the fact, oldest first. */
+  webhooks?: readonly WebhookRecord[];
   dispatch?: DispatchRecord;
   claim?: OpenClaim;
   /** The row was found by its index, and is no such fact any more: a process of an earlier version changed it. */
@@ -41,6 +44,8 @@ export interface Rule {
 }
 
 const hourMs = 60 * 60 * 1000;
+/** The number of differences of one payment that are listed. */
+const maxReasons = 5;
 const person = "--by <name> --reason <why>";
 const resolveLine = (action: string, { payment, webhook }: Fact): string =>
   `tillkit resolve ${action} ${webhook ? `--receipt-id ${webhook.receiptId}` : `--client-id ${payment?.clientId}`} ${person}`;
@@ -48,7 +53,8 @@ const acceptLine = (kind: "lookup" | "statement", fact: Fact): string =>
   `${resolveLine("accept", fact)} --evidence ${kind} --document <where> --value <amount>`;
 const settleLine = ({ rule, subject }: Fact): string =>
   `tillkit attention settle ${rule}:${subject} ${person}`;
-const said = ({ webhook }: Fact): string => webhook?.reason ?? "no reason is stored";
+const said = ({ webhooks = [] }: Fact): string =>
+  [...new Set(webhooks.map(({ reason }) => reason ?? "no reason is stored"))].slice(0, maxReasons).join("; ");
 
 /** Every rule. To add one: its name in `attentionRules`, a row here, a row in docs/attention.md; for a payment also `needOfPayment`. */
 export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {

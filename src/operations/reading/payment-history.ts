@@ -196,13 +196,12 @@ function entriesOfWebhook(webhook: StoredHistory["webhooks"][number]): HistoryEn
 async function entriesOfPeople<Tx>(
   store: PaymentStore<Tx>,
   clientIds: readonly string[],
-  { webhooks, dispatches }: StoredHistory,
+  { dispatches }: StoredHistory,
 ): Promise<HistoryEntry[]> {
   const ids = [
-    ...clientIds.flatMap((clientId) => ["claimed", ...paymentNeeds].map((need) => `${need}:${clientId}`)),
-    ...webhooks
-      .filter(({ outcome, decidedAt }) => outcome !== "applied" || decidedAt !== undefined)
-      .flatMap(({ receiptId }) => webhookNeeds.map((need) => `${need}:${receiptId}`)),
+    ...clientIds.flatMap((clientId) =>
+      ["claimed", ...paymentNeeds, ...webhookNeeds].map((need) => `${need}:${clientId}`),
+    ),
     ...dispatches
       .filter(({ state, past }) => state === "dead" || state === "retired" || past !== undefined)
       .map(({ eventId, handler }) => `dead_dispatch:${eventId}:${handler}`),

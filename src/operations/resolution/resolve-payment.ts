@@ -123,9 +123,11 @@ async function storeResolution<Tx>(
       const about = { resolution, given, payments, parts: { newId, policy }, webhook, report, known };
       const { drafts, resolutions = [resolution], ...rest } = changesOf(about);
       kept = { ...resolutions[0]!, ...stateChange(about, rest.updated) };
+      const alike = alikeOf(about);
       const stamp = { newId, clientId, recordedAt: resolution.at };
       const events = drafts.map((draft) => stampEvent(draft, stamp));
-      if (!given.dryRun) await store.save(tx, { ...rest, resolutions: [kept], events });
+      const dismissed = alike.flatMap(({ receiptId }) => receiptId ?? []);
+      if (!given.dryRun) await store.save(tx, { ...rest, dismissed, resolutions: [kept, ...alike], events });
     });
   } catch (error) {
     // Where another call was faster with the same one, nothing may be left to resolve.
@@ -157,6 +159,23 @@ function stateChange(
   if (webhook && resolution.action === "dismissed") return { before: webhook.outcome, after: "dismissed" };
   const stored = payments.find(({ clientId }) => clientId === resolution.clientId);
   return stored ? { before: stateText(stored), after: stateText(updated[0] ?? stored) } : {};
+}
+
+/**
+ * Returns resolutions of the payment's other webhooks that wait for a person with the same reason: one decision settles them all.
+ */
+function alikeOf({ resolution, webhook, known }: ResolutionCase): ResolutionRecord[] {
+  if (!webhook || !(isWaiting(webhook) || webhook.outcome === "mismatch")) return [];
+  const { clientId, reason, by, at } = resolution;
+  const resolved = new Set([webhook.receiptId, ...known.resolutions.map(({ receiptId }) => receiptId)]);
+  return known.webhooks
+    .filter((one) => one.outcome === webhook.outcome && one.reason === webhook.reason)
+    .filter(({ receiptId }) => !resolved.has(receiptId))
+    .map(({ receiptId, outcome: before }) => {
+      const id = `${actions.dismiss}:${receiptId}`;
+      const action = actions.dismiss;
+      return { id, clientId, action, receiptId, reason, by, at, before, after: action };
+    });
 }
 
 /** Returns what the resolution changes, and its events. */

@@ -123,10 +123,11 @@ export function isOnWebhookPage(
   page: Omit<WebhookPage, "limit">,
   webhook: ArrivalPosition & Parameters<typeof openNeedOf>[0] & { clientId?: string | undefined },
 ): boolean {
-  const { clientId, receiptId, outcome, need, from, to, after } = page;
+  const { clientId, clientIds, receiptId, outcome, need, from, to, after } = page;
   return (
     (need === undefined || openNeedOf(webhook) === need) &&
     (clientId === undefined || webhook.clientId === clientId) &&
+    (clientIds === undefined || clientIds.includes(webhook.clientId ?? "")) &&
     (receiptId === undefined || webhook.receiptId === receiptId) &&
     (outcome === undefined || webhook.outcome === outcome) &&
     webhook.receivedAt >= (from ?? "") &&

@@ -81,7 +81,7 @@ describe("tillkit attention", () => {
     ]);
     const again = await attention([...settle, "--apply"]);
     expect([again.code, again.stdout]).toEqual([0, "paid_late:c-1: settled by Amina (it was done before)\n"]);
-    const other = await attention(["settle", "mismatched:receipt-of-m", ...who, "--apply", "--json"]);
+    const other = await attention(["settle", "mismatched:c-2", ...who, "--apply", "--json"]);
     expect(documentOf(other)).toMatchObject({ changed: true, entry: { settled: { by: "Amina" } } });
     expect(documentOf(await attention(["list", "--json"])).entries).toMatchObject([{ rule: "overdue" }]);
   });

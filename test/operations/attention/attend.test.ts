@@ -95,24 +95,28 @@ onEachDatabase("what people do about what needs them", (kind) => {
     expect((await payments.health()).attention).toBeUndefined();
   });
 
-  it("settles a webhook as dismissed, also one that names no payment", async () => {
+  it("settles all webhooks of an entry as dismissed, also one that names no payment", async () => {
     const payments = bench.shop();
     await bench.save({
       created: [pendingPayment()],
       webhooks: [
         webhook("m", { outcome: "mismatch", clientId: "c-1", reason: "amount" }),
+        webhook("n", { outcome: "mismatch", clientId: "c-1", reason: "id" }),
         webhook("i", { outcome: "inadmissible", reason: "no id" }),
       ],
     });
     const settling = { action: "settle", by: "Amina", reason: "a test of the service" } as const;
-    await payments.attend("mismatched:receipt-of-m", settling);
+    await payments.attend("mismatched:c-1", settling);
     await payments.attend("inadmissible:receipt-of-i", settling);
     expect((await payments.attention({ rule: stored })).entries).toEqual([]);
-    expect(await bench.recorded()).toEqual(["payment.resolved"]);
+    expect(await bench.recorded()).toEqual(["payment.resolved", "payment.resolved"]);
     const kinds = (await payments.history("c-1")).entries.map((each) => each.kind);
     expect(kinds).toEqual(expect.arrayContaining(["resolution", "attention"]));
     const { resolutions } = await bench.place.store.history("c-1");
-    expect(resolutions).toMatchObject([{ action: "dismissed", receiptId: "receipt-of-m", by: "Amina" }]);
+    expect(resolutions).toMatchObject([
+      { action: "dismissed", receiptId: "receipt-of-m", by: "Amina" },
+      { action: "dismissed", receiptId: "receipt-of-n", by: "Amina" },
+    ]);
   });
 
   it("does nothing more for the same call or the same key, and says so", async () => {

@@ -60,10 +60,10 @@ onEachDatabase("what needs a person", (kind) => {
     expect(await ids(payments)).toEqual([
       "paid_other_amount:c-6",
       "paid_twice:c-1",
-      "mismatched:…",
+      "mismatched:c-2",
       "paid_late:c-3",
-      "unmatched:receipt-of-w-9",
-      "reported:…",
+      "unmatched:c-9",
+      "reported:c-7",
       "inadmissible:…",
       "handler_paused:printer",
       "creation_uncertain:c-4",
@@ -72,7 +72,7 @@ onEachDatabase("what needs a person", (kind) => {
     const [, , mismatched] = await listed(payments);
     expect(mismatched).toMatchObject({
       rule: "mismatched",
-      subject: receiptId,
+      subject: "c-2",
       clientId: "c-2",
       reference: "order-c-2",
       total: { value: "1475", currency: "KMF" },
@@ -107,7 +107,57 @@ onEachDatabase("what needs a person", (kind) => {
     await send({ clientId: "c-5", id: "s-c-5" });
     await send({ clientId: "c-4", id: "s-c-4" });
     // The last two were paid late, which is another fact.
-    expect(await ids(payments)).toEqual(["paid_late:c-4", "paid_late:c-5", "reported:…", "inadmissible:…"]);
+    expect(await ids(payments)).toEqual(["paid_late:c-4", "paid_late:c-5", "reported:c-7", "inadmissible:…"]);
+  });
+
+  it("has one entry for all webhooks of a payment that differ, with every difference and their number, on pages of any size", async () => {
+    const payments = bench.shop();
+    await bench.seed(own("c-1"), own("c-2"));
+    const differ = (name: string, minute: number, over: object) =>
+      webhook(name, {
+        outcome: "mismatch",
+        clientId: "c-1",
+        status: "completed",
+        receivedAt: `2026-11-20T10:0${minute}:00.000Z`,
+        reason: "total.value: expected 1475, got 1470",
+        ...over,
+      });
+    const webhooks = [
+      differ("m-1", 1, { status: "submitted" }),
+      differ("other", 2, { clientId: "c-2" }),
+      differ("m-2", 3, { rawBody: Buffer.from(JSON.stringify(completedBody({ id: "s-c-1" }))) }),
+      differ("m-3", 4, { status: "submitted", reason: "id: expected s-c-1, got s-9" }),
+    ];
+    await bench.save({ webhooks, copies: [{ eventKey: "m-1", count: 2 }] });
+    for (const limit of [1, 2, 3, 10]) {
+      const found: AttentionEntry[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await payments.attention({ rule: "mismatched", limit, cursor });
+        found.push(...page.entries);
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      expect(found.map(({ id }) => id)).toEqual(["mismatched:c-1", "mismatched:c-2"]);
+      expect(found[0]).toMatchObject({
+        since: "2026-11-20T10:01:00.000Z",
+        repeats: 5,
+        why: "A signed webhook differs from the payment: total.value: expected 1475, got 1470; id: expected s-c-1, got s-9. Nothing was applied.",
+        // Only one that says that it is paid can be accepted.
+        next: expect.stringContaining("tillkit resolve accept --receipt-id receipt-of-m-2"),
+      });
+    }
+    expect((await payments.history("c-1")).attention).toMatchObject([{ id: "mismatched:c-1", repeats: 5 }]);
+
+    // A decision about one is a decision about all that say the same.
+    const why = { by: "Amina", reason: "a franc less" };
+    await payments.resolve({ action: "accept", receiptId: "receipt-of-m-2", ...why });
+    const left = (await listed(payments, { rule: "mismatched" })).filter(
+      ({ clientId }) => clientId === "c-1",
+    );
+    expect(left).toMatchObject([
+      { id: "mismatched:c-1", why: expect.stringContaining("id: expected s-c-1") },
+    ]);
+    expect(left[0]).not.toHaveProperty("repeats");
   });
 
   it("has each dead dispatch once, with its payment and what failed, until it is run again", async () => {

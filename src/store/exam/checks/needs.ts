@@ -76,6 +76,11 @@ export const needChecks: Checks = {
     same(await webhooksOf(store, "mismatched"), ["m1", "m2"]);
     const [first] = await store.webhooks({ need: "mismatched", limit: 1 });
     same([first!.copies, first!.receiptId], [3, "receipt-of-m1"]);
+    const about = async (clientIds: string[], limit: number) =>
+      (await store.webhooks({ need: "mismatched", clientIds, limit })).map(({ eventKey }) => eventKey);
+    same(await about(["p3", "p1", "p2"], 10), ["m1", "m2"]);
+    same(await about(["p3", "p1"], 1), ["m1"]);
+    same(await about(["p2"], 10), []);
     same(await webhooksOf(store, "unmatched"), ["u"]);
     same(await webhooksOf(store, "unconfirmed"), ["c"]);
     same(await webhooksOf(store, "inadmissible"), ["i"]);

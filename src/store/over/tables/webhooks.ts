@@ -1,5 +1,6 @@
 import { type Changes, type StoredHistory, type WebhookPage, type WebhookRecord } from "../../contract.js";
 import {
+  byArrival,
   isOnWebhookPage,
   isRematchable,
   type ReplacedFields,
@@ -107,14 +108,19 @@ export class Webhooks {
   }
 
   async list(page: WebhookPage): Promise<WebhookRecord[]> {
-    const { clientId, receiptId, need, from, to, after: last, limit } = page;
+    const { clientId, clientIds, receiptId, need, from, to, after: last, limit } = page;
     const isWanted = (row: StoredWebhook): boolean => isOnWebhookPage(page, row);
     if (receiptId !== undefined) {
       const keys = await this.#records.values<string>([receiptKey(receiptId)]);
       return (await this.#records.values<StoredWebhook>(keys)).filter(isWanted).map(recordOf);
     }
+    if (clientIds !== undefined) {
+      const { clientIds: _, ...others } = page;
+      const each = clientIds.map((one) => this.list({ ...others, clientId: one }));
+      return (await Promise.all(each)).flat().toSorted(byArrival).slice(0, limit);
+    }
     const indexes = clientId === undefined ? ["webhook-times"] : ["client-webhooks", clientId];
-    const parts = need === undefined ? indexes : ["needs", need];
+    const parts = need === undefined || clientId !== undefined ? indexes : ["needs", need];
     const range = rangeOf(parts, limit, {
       ...(from !== undefined && { from: keyOf(...parts, from) }),
       ...(to !== undefined && { to: keyOf(...parts, to) }),

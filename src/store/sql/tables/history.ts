@@ -73,10 +73,17 @@ export async function historyOf(
 export async function webhooksPage(
   reader: Session,
   db: Database,
-  { clientId, receiptId, outcome, need, from, to, after, limit }: WebhookPage,
+  { clientId, clientIds, receiptId, outcome, need, from, to, after, limit }: WebhookPage,
 ): Promise<WebhookRecord[]> {
   const conditions = [
     ...(clientId === undefined ? [] : [aboutClient(db, "webhooks", clientId)]),
+    // The index by clientId lists every webhook that a person has to see.
+    ...(clientIds === undefined
+      ? []
+      : [
+          db.dialect.among("client_id", clientIds),
+          ...(db.dialect.listsFewByClient ? [{ sql: "unlisted is null", params: [] }] : []),
+        ]),
     { sql: "receipt_id = ?", params: [receiptId] },
     { sql: "outcome = ?", params: [outcome] },
     { sql: "attention = ?", params: [need] },
@@ -91,7 +98,8 @@ export async function webhooksPage(
   const readsByTime = db.dialect.sparesIndexes && !isNamed;
   const byNeed = need !== undefined && receiptId === undefined;
   const { webhooks } = db.tables;
-  const table = byNeed ? `${webhooks} ${db.dialect.forceIndex(`${webhooks}_attention`)}` : webhooks;
+  const index = clientIds ? "client" : "attention";
+  const table = byNeed ? `${webhooks} ${db.dialect.forceIndex(`${webhooks}_${index}`)}` : webhooks;
   const indexes = readsByTime ? ["kept_since is not null", "kept_since is null"] : ["1 = 1"];
   const queries = indexes.map((index) => {
     const where = allOf([{ sql: index, params: [] }, ...conditions]);

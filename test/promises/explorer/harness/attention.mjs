@@ -93,16 +93,18 @@ async function list(parts) {
 /** Returns the ids of what needs a person, as the tables say it. */
 function factsIn({ payments, webhooks, dispatches, resolutions }) {
   const resolved = new Set([...resolutions.values()].map(({ receiptId }) => receiptId));
-  return [
+  const found = [
     ...[...payments.values()].flatMap((one) => needsOf(one).map((rule) => `${rule}:${one.clientId}`)),
-    ...[...webhooks.values()].flatMap(({ outcome, receiptId }) => {
+    ...[...webhooks.values()].flatMap(({ outcome, receiptId, clientId = receiptId }) => {
       const rule = outcome === "mismatch" ? "mismatched" : outcome;
-      return rules.includes(rule) && !resolved.has(receiptId) ? [`${rule}:${receiptId}`] : [];
+      return rules.includes(rule) && !resolved.has(receiptId) ? [`${rule}:${clientId}`] : [];
     }),
     ...[...dispatches].flatMap(([key, { state }]) =>
       state === "dead" ? [`dead_dispatch:${key.replace(" ", ":")}`] : [],
     ),
   ];
+  // All webhooks of one payment are one entry.
+  return [...new Set(found)];
 }
 
 /** A day has passed: what is open is overdue. */

@@ -2,6 +2,10 @@ import { compare } from "./check.mjs";
 
 const by = "the simulation";
 const minuteMs = 60_000;
+/** The rules whose facts are in the store, the most urgent first. */
+const stored =
+  `claimed paid_other_amount paid_twice mismatched paid_late unmatched unconfirmed reported inadmissible
+  dead_dispatch handler_paused creation_uncertain overdue`.split(/\s+/);
 
 /** Lets the customers of every 20th order say that they have paid, before any webhook comes. Returns the clientIds. */
 export async function claimSome({ payments, service, advance }, orders) {
@@ -26,19 +30,15 @@ export async function claimSome({ payments, service, advance }, orders) {
 export async function checkAttention(world, { events, plan }) {
   const { payments } = world;
   await announceAll(world);
-  const planned = { ...plan, mismatched: await otherMismatches(world, events) };
-  const open = await listAll(payments, planned);
-  const isWebhook = (rule) => rule === "mismatched";
-  const subjects = (rule) =>
-    open
-      .filter((entry) => entry.rule === rule)
-      .map(({ clientId, subject }) => (isWebhook(rule) ? subject : (clientId ?? subject)));
+  const open = await listAll(payments, stored);
+  const subjects = (rule) => open.filter((entry) => entry.rule === rule).map(({ subject }) => subject);
+  const rules = new Set([...Object.keys(plan), ...open.map(({ rule }) => rule)]);
   const compared = Object.fromEntries(
-    Object.entries(planned).map(([rule, ids]) => [`entry: ${rule}`, compare(ids, subjects(rule))]),
+    [...rules].map((rule) => [`entry: ${rule}`, compare(plan[rule] ?? [], subjects(rule))]),
   );
   for (const entry of open) await settle(world, entry);
   await announceAll(world);
-  const left = (await listAll(payments, planned)).map(({ id }) => id);
+  const left = (await listAll(payments, stored)).map(({ id }) => id);
   const told = await toldOnce(world);
   const ids = [...new Set([...open.map(({ id }) => id), ...told.opened])];
   return {
@@ -50,17 +50,6 @@ export async function checkAttention(world, { events, plan }) {
   };
 }
 
-/** Returns the receiptIds of mismatches whose payment was accepted by another one: each webhook that differs is looked at by itself. */
-async function otherMismatches({ store }, events) {
-  const resolved = new Set(
-    events.filter(({ type }) => type === "payment.resolved").map(({ receiptId }) => receiptId),
-  );
-  const { rows } = await store.transaction((tx) =>
-    tx.query("select receipt_id from tillkit_webhooks where outcome = 'mismatch'"),
-  );
-  return rows.map((row) => row.receipt_id).filter((receiptId) => !resolved.has(receiptId));
-}
-
 /** Returns the entries of claims whose payment was completed: no person has settled them. */
 function healed({ claimed }, events) {
   const completed = new Set(
@@ -69,7 +58,7 @@ function healed({ claimed }, events) {
   return claimed.filter((clientId) => completed.has(clientId)).map((clientId) => `claimed:${clientId}`);
 }
 
-/** Sweeps until nothing more is announced. */
+/** Sweeps until all entries were read again, and nothing more was announced. */
 async function announceAll({ payments, store }) {
   const count = async () =>
     (
@@ -78,7 +67,7 @@ async function announceAll({ payments, store }) {
       )
     ).rows[0].n;
   // A sweep reads 500 entries: the next one may announce what this one did not reach.
-  for (let before = -1, same = 0; same < 25;) {
+  for (let before = -1, same = 0; same < before / 500 + 25;) {
     await payments.sweep();
     const now = await count();
     same = now === before ? same + 1 : 0;
@@ -86,11 +75,12 @@ async function announceAll({ payments, store }) {
   }
 }
 
-async function listAll(payments, planned) {
+/** Returns all entries of these rules. */
+export async function listAll(payments, rule) {
   const entries = [];
   let cursor;
   do {
-    const page = await payments.attention({ rule: Object.keys(planned), limit: 200, cursor });
+    const page = await payments.attention({ rule, limit: 200, cursor });
     entries.push(...page.entries);
     cursor = page.cursor;
   } while (cursor !== undefined);
@@ -98,10 +88,11 @@ async function listAll(payments, planned) {
 }
 
 /** Does what `next` says, as a person would, where the service has nothing more to say. */
-async function settle({ payments }, { id, rule, subject }) {
+async function settle({ payments }, { id, rule, subject, next }) {
   const why = { by, reason: "looked at it" };
+  const receiptId = /dismiss --receipt-id (\S+)/.exec(next)?.[1];
   if (rule === "paid_twice") await payments.resolve({ action: "refunded", clientId: subject, ...why });
-  else if (rule === "unmatched") await payments.resolve({ action: "dismiss", receiptId: subject, ...why });
+  else if (rule === "unmatched") await payments.resolve({ action: "dismiss", receiptId, ...why });
   else await payments.attend(id, { action: "settle", ...why });
 }
 

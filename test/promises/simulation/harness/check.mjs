@@ -70,6 +70,7 @@ function compareAnomalies(world, events) {
   const raised = (type) => clientIdsOf(events, type);
   return {
     "payment.mismatched": compare(ofKind("changed amount").map(first), raised("payment.mismatched")),
+    "entry: mismatched, before a person came": compare(ofKind("changed amount").map(first), world.mismatched),
     "payment.paid_twice": compare(
       ofKind("paid twice").map(({ reference }) => reference),
       referencesOf(events, "payment.paid_twice"),
@@ -119,6 +120,7 @@ function plannedEntries(world, events) {
     paid_twice: twice,
     paid_late: late.filter((clientId) => !twice.includes(clientId)),
     unmatched: clientIdsOf(events, "payment.unmatched"),
+    mismatched: [],
     overdue,
   };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { randomFrom } from "../../crash/harness/random.mjs";
 import { Progress } from "../../crash/harness/progress.mjs";
-import { claimSome } from "./attention.mjs";
+import { claimSome, listAll } from "./attention.mjs";
 import { check } from "./check.mjs";
 import { isAccepted, lostShare, makeMess, mess, others, planOrders } from "./plan.mjs";
 import { start, ServiceModel } from "./service-model.mjs";
@@ -60,7 +60,7 @@ export async function run(options, folder) {
     await goBack(world);
     await adoptLegacy(world, legacy);
     const rounds = [await timePasses(world, 1), await timePasses(world, 2)];
-    await settleMismatches(world);
+    world.mismatched = await settleMismatches(world);
     await settleWithheld(world, orders);
     rounds.push(await timePasses(world, 30));
     const verdict = await check({ ...world, orders, strangers, foreign, legacy, arriving, forged, received });
@@ -228,22 +228,17 @@ async function timePasses({ payments, advance, quiet }, hours) {
   return round;
 }
 
-/** Accepts every other amount, like a person. */
-async function settleMismatches({ payments, store }) {
-  const seen = new Set();
-  let after;
-  for (;;) {
-    const page = await store.webhooks({ outcome: "mismatch", limit: 500, ...(after && { after }) });
-    for (const { receiptId, clientId, status } of page) {
-      if (status !== "completed" || seen.has(clientId)) continue;
-      seen.add(clientId);
-      const why = { reason: "the customer paid a franc more", by: "the simulation" };
-      await payments.resolve({ action: "accept", receiptId, ...why });
-    }
-    const last = page.at(-1);
-    if (!last) return;
-    after = { receivedAt: last.receivedAt, receiptId: last.receiptId };
-  }
+/** Accepts every other amount with the command that its entry names, like a person. Returns the subjects of the entries. */
+async function settleMismatches({ payments }) {
+  const entries = await listAll(payments, "mismatched");
+  const why = { reason: "the customer paid a franc more", by: "the simulation" };
+  for (const { next } of entries)
+    await payments.resolve({
+      action: "accept",
+      receiptId: /accept --receipt-id (\S+)/.exec(next)[1],
+      ...why,
+    });
+  return entries.map(({ subject }) => subject);
 }
 
 /** Accepts or refunds each payment that was withheld from its order, like a person. */
