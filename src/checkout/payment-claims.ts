@@ -67,11 +67,12 @@ export async function keepClaim<Tx>(
     const claims = [...before, claim].slice(-maxClaims);
     const changed = { kind: claimNotes, id: clientId, version: note?.version ?? 0, value: { claims } };
     const dropped = before.filter((one) => !claims.includes(one));
-    const isOpen = (await store.notes({ kind: openNotes, ids: [open.id] })).length > 0;
+    const [known] = await store.notes({ kind: openNotes, ids: [open.id] });
     // In the order of their keys, against deadlocks.
     const notes = [
       changed,
-      ...(isOpen ? [] : [{ ...open, version: 0, value: { since: claim.at } }]),
+      // Written again too: a person who settles it in this moment has not seen this number.
+      { ...open, version: known?.version ?? 0, value: known?.value ?? { since: claim.at } },
       ...(await changedNumbers(store, clientId, claim, dropped)),
     ];
     try {

@@ -1,4 +1,4 @@
-import { type Payments } from "tillkit";
+import { type Payments, type PaymentStore } from "tillkit";
 import { keepClaim } from "../../../src/checkout/payment-claims.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 import { onEachStore } from "./each-store.js";
@@ -46,6 +46,28 @@ onEachStore("what customers claim", (bench) => {
     await Promise.all([payments.sweep(), bench.shop().sweep()]);
     expect(await open()).toHaveLength(1);
     expect(await ids(payments)).toEqual(["claimed:c-1"]);
+  });
+
+  it("is open again where the customer gives another number while a person settles the one before", async () => {
+    const payments = bench.shop();
+    await claim(old, "PP 71");
+    const settle = () =>
+      payments.attend("claimed:c-2", { action: "settle", by: "Amina", reason: "no such number" });
+    let settled: ReturnType<typeof settle> | undefined;
+    const { store } = bench;
+    const racing = {
+      notes: store.notes.bind(store),
+      save: store.save.bind(store),
+      transaction: async (run: (tx: unknown) => Promise<unknown>) => {
+        await (settled ??= settle());
+        return store.transaction(run);
+      },
+    } as unknown as PaymentStore;
+    await keepClaim(racing, old, { number: "PP 82", at: "2026-11-20T10:06:00.000Z" });
+    expect((await settled)!.entry.settled?.evidence).toMatchObject({ claims: [{ number: "PP 71" }] });
+    expect((await payments.attention({ rule: "claimed" })).entries).toMatchObject([
+      { id: "claimed:c-2", why: expect.stringContaining("PP 71 or PP 82") },
+    ]);
   });
 
   it("is settled by a person, and is open again when the customer gives another number", async () => {

@@ -3,6 +3,7 @@ import { sweepAll } from "./troubles.mjs";
 
 /** The rules whose facts the tables of the database show. */
 const rules = [
+  "claimed",
   "paid_other_amount",
   "paid_twice",
   "mismatched",
@@ -24,26 +25,36 @@ export function announces(seed, { over }) {
  * settle what they can, two of them at the same moment.
  */
 export async function checkAttention(parts) {
-  const { world, shop } = parts;
+  const { world, shop, traffic } = parts;
   if (!shop.setup.announces) return;
   world.ioShare = 1;
   const listed = await check(parts);
-  for (const id of listed) await call(parts, "settle", (payments, by) => payments.attend(id, settling(by)));
+  for (const id of listed) {
+    // The customer may give another number while a person settles what was claimed before.
+    if (id.startsWith("claimed:") && world.random.chance(0.5))
+      traffic.claim(id.slice("claimed:".length), "SMS 2002");
+    await call(parts, "settle", (payments, by) => payments.attend(id, settling(by)));
+  }
   const left = await check(parts);
   for (const id of left)
-    if (!id.startsWith("paid_other_amount:")) world.violate("attention", `${id} was settled and is listed`);
+    if (!/^(paid_other_amount|claimed):/.test(id))
+      world.violate("attention", `${id} was settled and is listed`);
 }
 
 const settling = (by) => ({ action: "settle", reason: "looked at it", by });
 
 async function check(parts) {
-  const { world, database } = parts;
+  const { world, database, traffic } = parts;
   const violate = (text) => world.violate("attention", text);
+  await world.run(() => traffic.pending.size === 0, 6000);
   // The first announces what it has raised, the second what another process overtook.
   await sweepAll(parts);
   await sweepAll(parts);
   const listed = await list(parts);
   const facts = factsIn(database);
+  for (const { clientId, number } of traffic.keptClaims)
+    if (!claimsOf(database, clientId).some((claim) => isSame(claim.number, number)))
+      violate(`the claim ${number} of ${clientId} was thanked for and is not stored`);
   // A dead dispatch stays, and is hidden by what the person said.
   for (const id of facts)
     if (!listed.includes(id) && !id.startsWith("dead_dispatch:"))
@@ -91,9 +102,11 @@ async function list(parts) {
 }
 
 /** Returns the ids of what needs a person, as the tables say it. */
-function factsIn({ payments, webhooks, dispatches, resolutions }) {
+function factsIn(database) {
+  const { payments, webhooks, dispatches, resolutions } = database;
   const resolved = new Set([...resolutions.values()].map(({ receiptId }) => receiptId));
   const found = [
+    ...[...payments.values()].flatMap((one) => (isClaimed(database, one) ? [`claimed:${one.clientId}`] : [])),
     ...[...payments.values()].flatMap((one) => needsOf(one).map((rule) => `${rule}:${one.clientId}`)),
     ...[...webhooks.values()].flatMap(({ outcome, receiptId, clientId = receiptId }) => {
       const rule = outcome === "mismatch" ? "mismatched" : outcome;
@@ -105,6 +118,23 @@ function factsIn({ payments, webhooks, dispatches, resolutions }) {
   ];
   // All webhooks of one payment are one entry.
   return [...new Set(found)];
+}
+
+/** Returns whether the customer gave a number for a payment that is not completed, and no person has settled it with that number. */
+function isClaimed(database, { clientId, state }) {
+  const settled = database.notes.get(`attention claimed:${clientId}`)?.value.settled;
+  const seen = settled?.evidence.claims ?? [];
+  const isNew = ({ number }) => !seen.some((claim) => isSame(claim.number, number));
+  return state !== "completed" && claimsOf(database, clientId).some(isNew);
+}
+
+function claimsOf(database, clientId) {
+  return database.notes.get(`claim ${clientId}`)?.value.claims ?? [];
+}
+
+function isSame(one, other) {
+  const letters = (text) => text.replace(/[ -]/g, "").toUpperCase();
+  return letters(one) === letters(other);
 }
 
 /** A day has passed: what is open is overdue. */

@@ -24,6 +24,8 @@ export class Database {
   events = new Map();
   /** What people decided, by id. */
   resolutions = new Map();
+  /** By kind and id; only those of a store over an adapter. Those that were deleted stay. */
+  notes = new Map();
   handlers = new Map();
   /** By event and handler. */
   dispatches = new Map();

@@ -169,6 +169,18 @@ export const planted = [
     by: 'payment.withheld === "unknown"',
   },
   {
+    name: "a number that a customer gives while a person settles the one before opens nothing",
+    file: "checkout/payment-claims.js",
+    text: "{ ...open, version: known?.version ?? 0, value: known?.value ?? { since: claim.at } },",
+    by: "...(known ? [] : [{ ...open, version: 0, value: { since: claim.at } }]),",
+  },
+  {
+    name: "a claim opens no entry",
+    file: "checkout/payment-claims.js",
+    text: "{ ...open, version: known?.version ?? 0, value: known?.value ?? { since: claim.at } },",
+    by: "",
+  },
+  {
     name: "refunds may exceed what was paid",
     file: "operations/resolution/refund.js",
     text: "if (rest < 0n || before === 0n)",

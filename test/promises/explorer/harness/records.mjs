@@ -45,6 +45,7 @@ export class Records {
     for (const event of written("events")) this.#showEvent(event, before);
     for (const dispatch of written("dispatches")) this.#showDispatch(dispatch);
     for (const one of written("resolutions")) this.#database.resolutions.set(one.id, one);
+    for (const one of written("notes")) this.#database.notes.set(`${one.kind} ${one.id}`, one);
     for (const keys of written(handlersKey)) this.#database.setHandlers(keys);
     for (const identity of written("identity")) this.#database.identity = identity;
   }

@@ -81,6 +81,7 @@ async function live(world, parts) {
   }
   for (const ms of [0, 2 * hour, 25 * hour, 7 * hour]) {
     world.pass(ms);
+    if (ms > 0) traffic.claimSome();
     await sweepAll(parts);
     await settle(world, parts, isQuiet);
     // In a slow store a sweep gives up beside the lookups that change the same payments. When the store is fast again, the next one must not.

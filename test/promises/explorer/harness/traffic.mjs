@@ -42,6 +42,8 @@ export class Traffic {
   /** Choices of their own, so that runs without refunds are the same as they were before there were any. */
   #people;
   #hasRefunds;
+  /** The numbers with which customers said that they have paid, and that the shop kept. */
+  keptClaims = [];
 
   constructor(world, { shop, service, database }) {
     this.#world = world;
@@ -107,6 +109,32 @@ export class Traffic {
     );
   }
 
+  /** Customers of some payments say that they have paid. Their pages offer it two minutes after they came back. */
+  claimSome() {
+    if (!this.#shop.setup.announces) return;
+    for (const payment of this.#service.payments.values()) {
+      const times = payment.tokens ? this.#people.below(4) : 0;
+      for (let time = 0; time < times; time++)
+        this.#later(this.#people.pick([0, 1, 500]), () => this.claim(payment.clientId));
+      // The webhook may come at the same moment.
+      if (times > 0 && payment.status === "pending" && this.#people.chance(0.3))
+        this.#later(this.#people.pick([0, 1, 500]), () => this.#change(payment, "completed", 1));
+    }
+  }
+
+  /** The customer gives the number of the SMS, perhaps twice, or that of another customer, or another number. */
+  claim(clientId, number = this.#people.pick(["SMS 1001", "sms-1001", "PP 72"])) {
+    const target = this.#shop.running[this.#people.below(this.#shop.setup.processes)];
+    const token = this.#service.payments.get(clientId)?.tokens?.success;
+    if (!target || !token) return;
+    const call = this.expect(`claim of ${clientId}`, target.process);
+    const claim = async () => {
+      const outcome = await target.payments.claimPaid({ kind: "success", token, number });
+      if (outcome === "kept") this.keptClaims.push({ clientId, number });
+    };
+    this.#world.start(target.process, call.what, () => void claim().then(call.end, call.end));
+  }
+
   #adopt(adoption) {
     const target = this.#shop.pick();
     if (!target) return;
@@ -132,6 +160,8 @@ export class Traffic {
         this.#later(this.#people.pick([6000, 6000, 9000, 15_000]), () => this.#refund(payment));
     if (random.chance(0.3)) this.#later(random.below(4000), () => this.#forge(payment));
     if (random.chance(0.3)) this.#later(random.below(8000), () => this.#tamper(payment));
+    if (this.#shop.setup.announces)
+      this.#later(this.#people.pick([1, 3000]), () => this.#comeBack(payment, "success"));
     for (const kind of ["success", "cancel"])
       if (random.chance(0.3)) this.#later(random.below(9000), () => this.#comeBack(payment, kind));
   };
