@@ -86,7 +86,8 @@ export async function webhooksPage(
         ]),
     { sql: "receipt_id = ?", params: [receiptId] },
     { sql: "outcome = ?", params: [outcome] },
-    { sql: "attention = ?", params: [need] },
+    // SQLite takes the index by need otherwise, and reads all that is open.
+    { sql: clientIds ? "coalesce(attention, '') = ?" : "attention = ?", params: [need] },
     { sql: "received_at >= ?", params: [from] },
     { sql: "received_at < ?", params: [to] },
     {
