@@ -37,10 +37,12 @@ const attentionActions: Readonly<Record<string, Action>> = {
 
 export const attentionCommand: CommandDefinition = {
   description: [
-    "list says what needs a person, the most urgent first, each with the command that settles it. What the application's processes know " +
-      "alone, such as their spools, is not in the store: `payments.attention()` of these processes lists it too.",
-    "assign, snooze and note are for the people who share the work. settle ends an entry for which nothing more needs to be done; " +
-      "without --apply it says what it would settle, and asks. It moves no money and fulfils no order: for that, list names tillkit resolve.",
+    "list shows the entries that need a person, the most urgent first. Each entry has the command that " +
+      "settles it. The command reads only the store. It does not show what only a process of the " +
+      "application knows, such as its spool: call `payments.attention()` in that process.",
+    "assign, snooze and note are for people who share the work. settle ends an entry if nobody needs to " +
+      "do anything more. It moves no money and fulfils no order: for that, list names the command tillkit " +
+      "resolve. Without --apply, settle shows the entry, and asks.",
   ],
   operand: { name: "list|assign|snooze|note|settle", summary: "What to do. Default: list.", optional: true },
   object: { name: "id", summary: "The entry, as list names it." },

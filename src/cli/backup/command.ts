@@ -6,9 +6,11 @@ import { envFileOption } from "../terminal/read-file.js";
 
 export const backupCommand: CommandDefinition = {
   description: [
-    "Writes one complete file, as the database is at one moment. Webhooks are taken meanwhile. The backup has its name only " +
-      "when it is complete and on disk, and an existing file is never overwritten.",
-    "PostgreSQL and MySQL have tools of their own. docs/backup.md says how to back up and restore each database.",
+    "Writes the database to one complete file, in its state at one moment. The application can receive " +
+      "webhooks meanwhile. The file gets its name only when it is complete and on disk. An existing file is " +
+      "never overwritten.",
+    "PostgreSQL and MySQL have their own tools. docs/backup.md says how to back up and restore each " +
+      "database.",
   ],
   operand: { name: "file", summary: "The backup, which must not exist yet." },
   options: { ...databaseOptions, ...envFileOption },

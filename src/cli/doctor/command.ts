@@ -7,11 +7,12 @@ import { readSubject } from "./subject.js";
 
 export const doctorCommand: CommandDefinition = {
   description: [
-    "Looks for frequent mistakes in payment integrations, and says what to do about each finding. It sends harmless requests to " +
-      "the webhook's address: some unsigned or wrongly signed, which must be refused, and two correctly signed ones of a type " +
-      "that does not exist, which must be answered with 200. An app of the kit records these as unrecognised (as inadmissible, " +
-      "if only fields are signed), once however often you run this; --unsigned-only leaves them out.",
-    "It also examines apps that do not use tillkit, from outside: give --webhook, and --secret-env or --outside.",
+    "Looks for frequent mistakes in payment integrations, and says what to do about each finding. It " +
+      "sends harmless requests to the webhook's address. Some are unsigned or wrongly signed, and must be " +
+      "refused. Two are correctly signed and have an unknown type, and must be answered with 200. An app of " +
+      "the kit records these two once, as unrecognised (or as inadmissible, if only fields are signed). " +
+      "With --unsigned-only the doctor does not send them.",
+    "It also examines apps that do not use tillkit: give --webhook, and --secret-env or --outside.",
     "Run it on the app's machine, with the app's environment. It changes nothing else.",
   ],
   options: {

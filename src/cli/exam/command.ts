@@ -13,14 +13,18 @@ const examOutcomes = ["passed", "failed", "left out"] as const;
 
 export const examCommand: CommandDefinition = {
   description: [
-    "Runs every check of the store contract on new stores of the module, and prints what passed, what failed, and what was " +
-      "left out. About each failure it says what went wrong, the line of the contract, and " +
-      "the calls that led there.",
-    "The module exports create, which makes a store over an empty database. It may export reopen (a second process over the same " +
-      "data), remove (deletes the database) and probe (a write of your own). probe.refused and probe.cut make a write that the database refuses, and lose a connection. create may also return { store, reopen, remove, probe }.",
-    "Stops where further checks would say nothing: the adapter of storeOver is not right, no check can begin, or a check hangs.",
-    "It cannot see what a crash between two writes leaves, nor whether what was acknowledged is on disk. Your database must promise both. " +
-      "It runs in one process, and cannot see a lock or a cache in a variable of the module, which two processes do not share.",
+    "Runs every check of the store contract on new stores of the module. Prints which checks passed, " +
+      "failed or were left out. For each failure it prints the reason, the line of the contract, and the " +
+      "calls that led to it.",
+    "The module exports create, which makes a store with an empty database. It can also export reopen (a " +
+      "second process with the same data), remove (deletes the database) and probe (your own write). " +
+      "probe.refused makes a write that the database refuses, and probe.cut loses a connection. create can " +
+      "also return { store, reopen, remove, probe }.",
+    "Stops early if further checks would show nothing: if the adapter of storeOver is wrong, if no check " +
+      "can begin, or if a check hangs.",
+    "It cannot test the state after a crash between two writes, or whether an acknowledged write is on " +
+      "disk. Your database must promise both. It runs in one process. So it does not see that two processes " +
+      "would not share a lock or a cache in a variable of the module.",
   ],
   operand: { name: "store.js", summary: "The module, as JavaScript." },
   options: { "--timeout <seconds>": "How long a check may go on without the end of a call. Default: 20." },

@@ -53,13 +53,16 @@ const handlerActions: Readonly<Record<string, Action>> = {
 
 export const handlersCommand: CommandDefinition = {
   description: [
-    "list shows what waits for each handler, what is dead, and what people decided; with a name also every change of it: who, when " +
-      "and why. pause lets the events of a handler wait in all processes, without using up attempts, until resume. limit counts the " +
-      "runs of all processes. None of them does anything where it was so before.",
-    "retry gives dead dispatches all of their attempts again; the application's own processes run them. Without --apply it only " +
-      "prints them; --apply needs --by. With the --run that it prints, it goes on where it broke off, and says what became of each.",
-    "retire ends the name of a handler that was removed from the code: what is not done of it never runs again. First let the " +
-      "application do what waits for it, and stop the processes that have it. It may be repeated.",
+    "list shows for each handler its waiting and dead dispatches, and the decisions of people. With a " +
+      "name it also shows every change of the handler: who made it, when and why. pause lets the events of " +
+      "a handler wait in all processes, without using up attempts, until resume. limit counts the runs of " +
+      "all processes. If you repeat one of these, nothing changes.",
+    "retry gives dead dispatches all their attempts again. The application's own processes run them. " +
+      "Without --apply it only prints them. --apply needs --by. If it is interrupted, give the printed " +
+      "--run to continue. Then it also prints the state of each dispatch.",
+    "retire ends the name of a handler that you removed from the code. Its dispatches that are not done " +
+      "never run again. So first let the application finish them, and stop the processes that have the " +
+      "handler. You can repeat it.",
   ],
   operand: {
     name: "list|pause|resume|limit|retry|retire",

@@ -6,8 +6,9 @@ import { envFileOption } from "../terminal/read-file.js";
 
 export const healthCommand: CommandDefinition = {
   description: [
-    "Says what the store shows: whether it can be read and written, what waits, what is dead, and which handlers are paused. The " +
-      "spool and the process of the application have their own health, which `payments.health()` of that process says.",
+    "Prints the state of the store: whether it accepts reads and writes, which dispatches wait or are " +
+      "dead, and which handlers are paused. It does not know the spool and the process of the application. " +
+      "For these, call `payments.health()` in that process.",
   ],
   options: { ...databaseOptions, ...envFileOption },
   examples: {

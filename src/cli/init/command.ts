@@ -15,11 +15,13 @@ import { type InitPlan, planInit } from "./plan.js";
 
 export const initCommand: CommandDefinition = {
   description: [
-    "Adds payments to an Express app, or makes a shop in an empty folder: the route, a handler in a file of its own, a test of it, " +
-      ".env.example and .gitignore. It shows each change before it makes it, and asks.",
-    "It never overwrites a file. Of your own files it changes only three: it adds the scripts that package.json lacks, the lines that " +
-      ".gitignore lacks, and two lines to the file with express(), if that file is plain; otherwise it says which lines to add, and where. At the end it runs " +
-      "tillkit doctor --before-start where Express is installed, and says what is left to do.",
+    "Adds payments to an Express app, or makes a shop in an empty folder. It adds the route, a handler in " +
+      "its own file, a test of the handler, .env.example and .gitignore. It shows each change before it " +
+      "makes it, and asks.",
+    "It never overwrites a file, and changes only three of your own files. It adds missing scripts to " +
+      "package.json and missing lines to .gitignore. It adds two lines to the file with express(). If that " +
+      "is not safe, it says which lines to add, and where. If Express is installed, it then runs tillkit " +
+      "doctor --before-start. At the end it says what is left to do.",
   ],
   operand: { name: "folder", summary: "The folder of the app. Default: this folder.", optional: true },
   options: {

@@ -6,10 +6,11 @@ import { envFileOption } from "../terminal/read-file.js";
 
 export const migrateCommand: CommandDefinition = {
   description: [
-    "A store does this by itself when it is first used. Run it before if the application may not change tables, or if " +
-      "several versions run side by side: a new version only adds to the tables, so an older tillkit keeps working until it " +
-      "is restarted.",
-    "It may run in several places at the same time, and again. Your own tables are not touched.",
+    "Makes or upgrades the tables. A store does this itself at its first use. Run this command before " +
+      "that if the application has no right to change tables, or if several versions run at the same time. " +
+      "A new version only adds to the tables, so an older tillkit continues to work until you restart it.",
+    "You can run it several times, and in several places at the same time. It does not change your own " +
+      "tables.",
   ],
   options: {
     ...databaseOptions,

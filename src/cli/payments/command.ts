@@ -30,14 +30,17 @@ const paymentActions: Readonly<Record<string, Action>> = {
 
 export const paymentsCommand: CommandDefinition = {
   description: [
-    "find takes anything that a customer has: the number of the order, the clientId, the number of the service or of the provider, " +
-      "also one that only the customer has given, or the amount and the day. show tells everything that happened to one payment, " +
-      "oldest first, or of much the newest, and what to do next. list selects by state and time.",
-    "refund records money of a completed payment that went back: all that is left, or --amount of it. It sends no money. adopt stores a " +
-      "payment of this shop that other code created at the service, and matches its webhooks. Both show what they would record, and ask " +
-      "first. The same refund or payment is recorded once. The application's own processes call the handlers.",
-    "export writes everything that happened to the selected payments, with every action of a person: who, when, why, before and " +
-      "after. It writes CSV with a line for each entry, or with --json a document for each payment.",
+    "find takes one thing that a customer has: the number of the order, the clientId, the number of the " +
+      "service or of the provider, or the amount and the day. It also finds a number that only the customer " +
+      "gave. show prints the history of one payment with the oldest entry first, and the next step. Of a " +
+      "long history it prints the newest entries. list selects payments by state and time.",
+    "refund records a refund of a completed payment: everything that is left, or --amount of it. It sends " +
+      "no money. adopt stores a payment of this shop that other code created at the service, and matches " +
+      "its webhooks. Both show what they would record, and ask first. They record the same refund or " +
+      "payment only once. The application's own processes call the handlers.",
+    "export writes the histories of the selected payments, with every action of a person: who did it, " +
+      "when and why, and the state before and after. It writes CSV with a line for each entry, or with " +
+      "--json a document for each payment.",
   ],
   operand: { name: "find|show|refund|adopt|list|export", summary: "What to do." },
   object: {

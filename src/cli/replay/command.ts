@@ -14,9 +14,10 @@ const outcomeChoices = "applied|stale|mismatch|unmatched|unconfirmed|foreign|unr
 
 export const replayCommand: CommandDefinition = {
   description: [
-    "Reads stored webhooks, each with the fields that its signature covered when it was verified, and decides them again " +
-      "with the payments as they are now: after payments were adopted, a prefix was corrected, or the kit was updated. Without " +
-      "--apply it only prints what would change. A change that was applied is never undone.",
+    "Decides stored webhooks again, with the payments as they are now. Use it after you adopted payments, " +
+      "corrected a prefix, or updated the kit. It trusts the fields that the signature of each webhook " +
+      "covered when it was verified. Without --apply it only prints the changes. It never undoes an applied " +
+      "change.",
   ],
   options: {
     ...databaseOptions,

@@ -10,10 +10,11 @@ import { requiredOption, requiredOptions } from "../terminal/option-values.js";
 
 export const resolveCommand: CommandDefinition = {
   description: [
-    "accept completes a payment: from a webhook that differs or waits, or from evidence, such as a row of a statement or a letter " +
-      "of the service. refunded stores that all of its money was returned; tillkit payments refund also stores a part of it. dismiss stores that nothing needs to be done.",
-    "It shows what it would change, and asks first; the same decision is stored once. Who decided it, why and when stays in the " +
-      "payment's history. The application's own processes call the handlers.",
+    "accept completes a payment. It uses a webhook that differs or waits, or evidence, such as a row of a " +
+      "statement or a letter of the service. refunded stores that all of the money was returned. For a part " +
+      "of it, use tillkit payments refund. dismiss stores that nobody needs to do anything.",
+    "It shows what it would change, and asks first. It stores the same decision only once. The payment's " +
+      "history has who decided it, when and why. The application's own processes call the handlers.",
   ],
   operand: { name: "accept|refunded|dismiss", summary: "What was decided." },
   options: {

@@ -8,9 +8,9 @@ import { readSandboxOptions, sandboxOptions } from "./options.js";
 
 export const sandboxCommand: CommandDefinition = {
   description: [
-    "Serves everything of the interface document on this machine: access tokens, payments, the checkout page, webhooks, " +
-      "and the merchant's dashboard, where you switch scenarios. Prints its credentials, and then a line for " +
-      "every payment and webhook, until you stop it with Ctrl-C.",
+    "Emulates the payment service on this machine: access tokens, payments, the checkout page, webhooks, " +
+      "and the merchant's dashboard, where you switch scenarios. Prints its credentials, and then a line " +
+      "for every payment and webhook, until you stop it with Ctrl-C.",
   ],
   options: sandboxOptions,
   examples: {

@@ -4,8 +4,8 @@ import { readSigningScheme, signingOptions } from "./make-scheme.js";
 
 export const signCommand: CommandDefinition = {
   description: [
-    "Signs the exact bytes of a file, as the service would, and prints the signature in hexadecimal. A body that is " +
-      "typed with echo ends with a line break, which is signed too: use printf, or a file.",
+    "Signs the exact bytes of a file, as the service would, and prints the signature in hexadecimal. If " +
+      "you type a body with echo, its line break is signed, too. So use printf, or a file.",
   ],
   operand: { name: "file", summary: "The body of the webhook, byte for byte; - for standard input." },
   options: {

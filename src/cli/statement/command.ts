@@ -18,12 +18,13 @@ import { ReportFiles } from "./report-files.js";
 
 export const statementCommand: CommandDefinition = {
   description: [
-    "Reads a CSV statement of any size, and reports payments that are missing on either side, that differ, or that were paid " +
-      "twice, with sums for each currency and provider channel. Rows that cannot be read are listed by their line. A row without a " +
-      "clientId and a serviceId is matched by the provider's number, or by its amount and day, if only one payment fits. No stored payment is " +
-      "changed: 20 differences are printed, first those that a command settles, with the command.",
-    "Memory does not grow with the file: rows and payments are sorted in temporary files, of about 200 bytes for each row and " +
-      "each payment of the period.",
+    "Reads a CSV statement of any size. Reports payments that are missing on either side, that differ, or " +
+      "that were paid twice, with sums for each currency and provider channel. It lists rows that it cannot " +
+      "read by their line. For a row without a clientId and a serviceId, it searches by the provider's " +
+      "number, or by the amount and the day, if only one payment fits. It changes no stored payment. It " +
+      "prints 20 differences. First come those that a command settles, with the command.",
+    "The need of memory does not grow with the file. Rows and payments are sorted in temporary files, of " +
+      "about 200 bytes for each row and each payment of the period.",
   ],
   operand: { name: "statement.csv", summary: "The statement, in CSV; - for standard input." },
   options: {

@@ -10,9 +10,10 @@ import { type SigningScheme } from "../../webhook/signature/index.js";
 
 export const triggerCommand: CommandDefinition = {
   description: [
-    "Sends the webhooks that the service would send about one payment: one for an event (payment.completed, " +
-      "payment.failed, or any other status), or all of a scenario, with its pauses and its faults. Prints the answers of the " +
-      "endpoint. It needs no running sandbox, and works with any endpoint.",
+    "Sends the webhooks that the service would send about one payment. They are for one event " +
+      "(payment.completed, payment.failed, or any other status), or for a scenario with its pauses and its " +
+      "faults. Prints the answers of the endpoint. It needs no running sandbox, and works with any " +
+      "endpoint.",
   ],
   operand: {
     name: "scenario or event",

@@ -9,11 +9,12 @@ import { findLast, readCapturedRequest, readOtherBodies } from "./read-input.js"
 
 export const verifyCommand: CommandDefinition = {
   description: [
-    "Checks as the kit does. If the signature does not match, it tries the usual mistakes (a space in the secret, a body " +
-      "that was parsed and written again, another scheme, algorithm, list of fields, secret or encoding), one at a " +
-      "time, and says which one fits, with the fix.",
-    "If the signature does not match, it also reads other files of the same type in the same folder, and variables whose names " +
-      "contain SECRET, KEY, TOKEN or SIGN. It prints their names, and never their values.",
+    "Verifies a webhook as the kit does. If the signature does not match, it tries the usual mistakes one " +
+      "by one, and says which one fits, with the fix. It tries a space in the secret, a body that was " +
+      "parsed and written again, and another scheme, algorithm, list of fields, secret or encoding.",
+    "If the signature does not match, it also reads other files of the same type in the same folder, and " +
+      "variables whose names contain SECRET, KEY, TOKEN or SIGN. It prints their names, and never their " +
+      "values.",
   ],
   operand: {
     name: "file",

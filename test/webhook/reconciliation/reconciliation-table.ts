@@ -163,21 +163,21 @@ function byCompletion(): string {
 export function reconciliationPage(): string {
   return `# What the kit does with each webhook
 
-Written from the code by \`npm run reconciliation-table\`; a test fails when this page is out of date. [Reconciliation](reconciliation.md)
+This page is made from the code, with \`npm run tables\`. A test fails if it is out of date. [Reconciliation](reconciliation.md)
 says what each outcome means, and the [glossary](glossary.md) has the terms.
 
-The kit asks these questions in this order, and the first one whose answer is yes decides:
+The kit asks these questions in this order. The first "yes" decides the outcome:
 
-1. Is the same event on record already? It is a \`duplicate\`.
-2. Does no payment have this clientId? It is \`unmatched\`, or \`foreign\` where the clientId is another shop's.
-3. Does the report disagree with the payment, or with itself? It is a \`mismatch\`.
+1. Is the same event already stored? The outcome is \`duplicate\`.
+2. Does no payment have this clientId? It is \`unmatched\`, or \`foreign\` if the clientId belongs to another shop.
+3. Does the report disagree with the payment, or with itself? It is \`mismatch\`.
 4. Does the report say nothing new? It is \`stale\`.
 5. Does a completion need a lookup to confirm it? It is \`unconfirmed\`.
-6. Otherwise it is applied.
+6. Otherwise it is \`applied\`.
 
 ## By the state of the payment and the reported status
 
-Bold: the report is applied, and this is the payment's state afterwards.
+If a state is bold, the report is applied, and this is the new state of the payment.
 
 ${byStatus()}
 
@@ -189,9 +189,9 @@ ${byCircumstance()}
 
 ## Disagreements
 
-A report that disagrees with the payment, or with itself, changes nothing. In this table the payment is pending and
-\`completed\` is reported. Payments in other states give the same outcomes, with one exception: a payment without a service id
-takes the first one that is reported.
+A report that disagrees with the payment, or with itself, changes nothing. In this table the payment is pending, and the
+service reports \`completed\`. The outcomes are the same for other states. There is one exception: a payment without a
+service id takes the first one that the service reports.
 
 ${byDisagreement()}
 
