@@ -25,15 +25,15 @@ export interface WebhookOptions {
   /** The maximum size of a body, in bytes. @default 65536 */
   limitBytes?: number | undefined;
   /**
-   * The maximum time of a webhook's commit; then it goes to the spool, or is answered 503 where there is
-   * none. @default 3000
+   * The maximum time of a webhook's commit. After it, the webhook goes to the spool. Without a spool the
+   * answer is 503. @default 3000
    */
   recordTimeoutMs?: number | undefined;
-  /** The maximum time for a complete body to arrive; then the answer is 408. @default 10000 */
+  /** The maximum time until the complete body has arrived. After it, the answer is 408. @default 10000 */
   bodyTimeoutMs?: number | undefined;
   /**
-   * The number of failed verifications of one address that are answered 401 or 400, before the answer is 429:
-   * `burst` in a row, then `perMinute`. `false`: no limit. Valid webhooks are never limited.
+   * The limit of failed verifications for one address: `burst` in a row, then `perMinute`. Over the limit the
+   * answer is 429 instead of 401 or 400. `false`: no limit. Valid webhooks are never limited.
    * @default `{ perMinute: 60, burst: 100 }`
    */
   failures?: FailureOptions | false | undefined;
@@ -79,7 +79,7 @@ export interface SpoolDirectoryOptions {
 /** When `payments.health()` changes its status. */
 export interface HealthOptions {
   /**
-   * The time for which the store may take none of the spooled webhooks before the health is `down`.
+   * The time after which the health is `down`, if the store accepts none of the spooled webhooks.
    *
    * A liveness probe then restarts the process.
    * @default 300000 (5 minutes)
@@ -160,7 +160,7 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
   /** Limits of the webhook endpoint. @default those of its fields */
   webhook?: WebhookOptions | undefined;
   /**
-   * A local directory for verified webhooks while the store cannot take them, so that they are still answered
+   * A local directory. It keeps verified webhooks while the store is not available, so that they are answered
    * 200. `false`: no spool, and such webhooks are answered 503. @default beside the file for SQLite, else
    * none
    */
@@ -190,7 +190,9 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
    * minutes)
    */
   unmatchedAfterMs?: number | undefined;
-  /** The age at which what needs a person raises `attention.reminder`. @default 86400000 (one day) */
+  /**
+   * The age at which an entry that needs a person raises `attention.reminder`. @default 86400000 (one day)
+   */
   attentionReminderMs?: number | undefined;
   /**
    * The beginning of this shop's clientIds. Webhooks of other shops are recorded as `foreign`, counted, and
@@ -214,7 +216,7 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
   confirm?: "lookup" | undefined;
   /** A pino logger; `false` for no log. @default JSON lines on standard output */
   logger?: Logger | false | undefined;
-  /** The clock; for tests. Leases and retries go by the database's clock. @default the system's clock */
+  /** The clock, for tests. Leases and retries use the database's clock. @default the system's clock */
   now?: (() => Date) | undefined;
 }
 

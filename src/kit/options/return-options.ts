@@ -5,16 +5,20 @@ import { type MoreTranslations } from "../../checkout/return-translations.js";
 export interface ReturnOptions {
   /**
    * The link back to the shop on the kit's pages. `{reference}` and `{clientId}` are replaced, escaped.
-   * Without placeholders, the page for an unknown address has the link too.
+   * Without placeholders, the page for unknown addresses also has the link.
    * @default no link
    */
   backUrl?: string | undefined;
-  /** The link to the customer's order on the kit's pages, as `backUrl`: `/orders/{reference}`. @default no link */
+  /**
+   * The link to the customer's order on the kit's pages. Its form is that of `backUrl`:
+   * `/orders/{reference}`. @default no link
+   */
   orderUrl?: string | undefined;
   /**
-   * The link "Pay again", where another attempt is safe: the payment was canceled or failed, and no other
-   * attempt of the order is paid. As `backUrl`: `/orders/{reference}`. @default no link
-   * @see docs/returns.md#i-have-paid
+   * The link "Pay again". It is shown if another attempt is safe: the payment was canceled or failed, and no
+   * other attempt of the order is paid. Its form is that of `backUrl`: `/orders/{reference}`. @default no
+   * link
+   * @see docs/returns.md#pay-again
    */
   payAgainUrl?: string | undefined;
   /**
@@ -44,13 +48,14 @@ export interface ReturnOptions {
    */
   accent?: string | undefined;
   /**
-   * The colour behind the card on the kit's pages: `#fbf6ee`. It is made lighter on light pages, and darker on
-   * dark ones, where text could not be read on it. @default the kit's grey
+   * The colour behind the card on the kit's pages: `#fbf6ee`. If text is not readable on it, the kit makes it
+   * lighter on light pages, and darker on dark pages. @default the kit's grey
    * @see docs/returns.md#the-shops-look
    */
   background?: string | undefined;
   /**
-   * A mailbox, a telephone number, an https address or a short sentence for customers whose payment is
+   * An e-mail address, a telephone number, an https address or a short sentence, for customers whose payment
+   * is
    * delayed, failed or does not fit. @default none
    */
   contact?: string | undefined;
@@ -58,12 +63,13 @@ export interface ReturnOptions {
   backLabel?: string | undefined;
   /**
    * All translations of the pages in further languages, by their code: `{ sw: {…} }`. A payment's `locale` or
-   * the browser chooses the language. What is missing or too much is listed at the start. @default English and French
+   * the browser chooses the language. At the start, an error lists missing and unknown keys. @default English
+   * and French
    * @see docs/returns.md#languages
    */
   translations?: MoreTranslations | undefined;
   /**
-   * Returns the whole page in place of the kit's own. Values of `view` must be escaped.
+   * Returns the complete page, instead of the kit's own page. Escape the values of `view`.
    *
    * `nonce` is that of the response's Content-Security-Policy.
    * @default the kit's page
