@@ -1,8 +1,15 @@
 import { type Adoption, type Payments } from "../../index.js";
+import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type ExitCode, type InputContext } from "../terminal/command.js";
 import { confirms } from "../terminal/confirm.js";
+import { givenPolicy } from "../terminal/offline-kit.js";
 import { requiredOptions } from "../terminal/option-values.js";
 import { type Output } from "../terminal/output.js";
+
+/** Without it, a webhook that the application would withhold until a lookup would complete the payment. */
+const confirmMissing =
+  "Its webhooks are decided with the adoption, and their signatures cover only fields, so that the application may ask the service " +
+  "first. Give the application's --confirm=lookup, or --confirm=none where it has no `confirm`.";
 
 /** Says what would be adopted, and adopts it with `--apply` or after a yes on standard input. */
 export async function adopt(
@@ -19,9 +26,11 @@ export async function adopt(
   const would = await payments.adopt({ ...given, dryRun: true });
   const isNew = would.adopted;
   if (isNew) {
-    const { entries } = await payments.history(clientId);
-    const count = entries.filter(({ kind }) => kind === "webhook").length;
+    const webhooks = await payments.store.webhooks({ clientId, limit: 1000 });
+    const count = webhooks.length;
     output.print(`${clientId}: order ${reference}, ${amount} ${currency}. Webhooks that name it: ${count}.`);
+    const isWeak = webhooks.some(({ covers }) => covers !== "body");
+    if (isWeak && givenPolicy(args, context).confirm === undefined) throw optionError(confirmMissing);
   }
   const isWanted = isNew && (args.has("apply") || (await confirms("Adopt it?", args, context)));
   const { payment, adopted } = isNew && !isWanted ? would : await payments.adopt(given);

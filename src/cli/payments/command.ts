@@ -20,7 +20,7 @@ const paymentActions: Readonly<Record<string, Action>> = {
     run: recordRefund,
   },
   adopt: {
-    options: ["reference", "amount", "currency", "service-id", "by", "reason", "apply"],
+    options: ["reference", "amount", "currency", "service-id", "confirm", "by", "reason", "apply"],
     object: "needed",
     run: adopt,
   },
@@ -65,6 +65,8 @@ export const paymentsCommand: CommandDefinition = {
     "--reason <text>": "With refund and adopt: why, for readers of the history.",
     "--currency <code>": "With adopt: the currency of --amount, such as KMF.",
     "--service-id <id>": "With adopt: the service's id of the payment. Default: its webhook says it.",
+    "--confirm <lookup|none>":
+      "With adopt: the application's `confirm`, where its webhooks are signed over fields. Default: TILLKIT_CONFIRM.",
     ...refundOptions,
     "--apply": "With refund and adopt: records it without a question.",
     ...envFileOption,

@@ -1,5 +1,6 @@
+import { fieldsSignature } from "tillkit";
 import { sqliteStore } from "tillkit/sql";
-import { closeAll, testKit } from "../../support/kit.js";
+import { closeAll, secret, testKit } from "../../support/kit.js";
 import { completedBody, signed } from "../../support/webhooks.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
@@ -33,6 +34,23 @@ describe("tillkit payments adopt", () => {
     expect(await payments([...wrong, "--apply"])).toMatchObject({ code: 3 });
   });
 
+  it("decides a webhook with a signature over fields only where it is told whether the application asks the service first", async () => {
+    const signature = fieldsSignature({ secret, merchantId: "m-1" });
+    const kit = testKit({ store: sqliteStore(file), spool: false, signature });
+    await kit.receiveWebhook(signed(completedBody({ clientId: "c-2", id: "s-2" }), signature));
+    await closeAll();
+    const other = ["adopt", "c-2", ...order.slice(2).with(1, "order-2"), "--apply"];
+    expect(await payments(other)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Give the application's --confirm=lookup, or --confirm=none") as string,
+    });
+    expect(documentOf(await payments(["show", "c-2", "--json"]))).not.toHaveProperty("payment");
+    expect(await payments([...other, "--confirm", "lookup"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("It is adopted now, and pending.") as string,
+    });
+  });
+
   it("stores it after a yes, once, and keeps who did it and why", async () => {
     expect(await payments(order, "y\n")).toMatchObject({
       code: 0,
@@ -59,11 +77,11 @@ describe("tillkit payments export", () => {
     const { code, stdout, stderr } = await payments(["export"]);
     const [header, ...lines] = stdout.trimEnd().split("\n");
     expect(code).toBe(0);
-    expect(stderr).toContain("1 payments.");
+    expect(stderr).toContain("2 payments.");
     expect(header).toBe(
       "clientId,order,amount,currency,state,at,kind,action,did,by,reason,before,after,receiptId,eventId,text",
     );
-    expect(lines.find((line) => line.includes(",resolution,"))).toMatch(
+    expect(lines.find((line) => line.startsWith("c-1,") && line.includes(",resolution,"))).toMatch(
       /^c-1,order-1,1475,KMF,completed,[^,]+,resolution,adopted,,Amina,"of the ""old"" shop, 2024",,completed,,,"adopted by Amina /,
     );
   });
