@@ -124,5 +124,20 @@ async function findUnknownPolicy(
         `Give the application's ${option}, or ${without} if that is meant.`
       );
   }
+  return confirm === undefined ? findUnconfirmed(payments, query) : undefined;
+}
+
+/** Looks for a webhook with a signature over fields, of any other outcome, that would complete its payment without a lookup. */
+async function findUnconfirmed(payments: Payments, query: ReplayQuery): Promise<string | undefined> {
+  const { changes } = await payments.replay({ ...query, dryRun: true });
+  for (const { receiptId, state } of changes) {
+    if (state?.to !== "completed") continue;
+    const [webhook] = await payments.store.webhooks({ receiptId, limit: 1 });
+    if (webhook && webhook.covers !== "body")
+      return (
+        `The webhook ${receiptId} would complete its payment, and its signature covers only fields, so that the application may ask ` +
+        "the service first. Give the application's --confirm=lookup, or --confirm=none where it has no `confirm`."
+      );
+  }
   return undefined;
 }

@@ -114,6 +114,29 @@ describe("tillkit replay", () => {
     expect(await stateNow()).toBe("completed");
   });
 
+  it("refuses to complete what another cause kept back, where the application may ask the service first", async () => {
+    const signature = fieldsSignature({ secret, merchantId: "m-1" });
+    await withKit(
+      async (payments) => {
+        await payments.receiveWebhook(signed(completedBody({ clientId: "c-8", id: "s-8" }), signature));
+        const created = [pendingPayment({ clientId: "c-8", serviceId: "s-8", reference: "order-8" })];
+        await payments.store.transaction((tx) => payments.store.save(tx, { created }));
+      },
+      { signature, clientIdPrefix: undefined } as object,
+    );
+    const selected = ["--client-id", "c-8"];
+    const stateNow = () => withKit(async (payments) => (await payments.find("c-8"))?.state);
+    expect(await replay("--apply", ...who, ...selected)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("its signature covers only fields") as string,
+    });
+    expect((await replay(...selected)).stderr).toContain("its signature covers only fields");
+    expect((await replay("--apply", ...who, ...selected, "--confirm", "lookup")).code).toBe(0);
+    expect(await stateNow()).toBe("pending");
+    expect((await replay("--apply", ...who, ...selected, "--confirm", "none")).code).toBe(0);
+    expect(await stateNow()).toBe("completed");
+  });
+
   it("reads only the webhooks that every option selects", async () => {
     const receipts: string[] = [];
     await withKit(async (payments) => {
