@@ -4,6 +4,7 @@ import { TillkitError } from "../errors/index.js";
 import { eventTypes, type EventType } from "../model/event-map.js";
 import { describeUnknown } from "../shared/unknown-names.js";
 import { changeNote, type ChangeParts, expectOptionText } from "./handlers/control-handler.js";
+import { withoutUndefined } from "../shared/without-undefined.js";
 import { type HandlerKey } from "../store/index.js";
 
 const batchSize = 500;
@@ -57,11 +58,24 @@ export async function retireHandler<Tx>(
         { handler: name, known },
         `nothing was retired: the store knows no handler named "${name}"`,
       );
-    if (by !== undefined && (total > 0 || known.includes(name)))
-      await changeNote(parts, name, undefined, (_, at) => ({
-        fields: {},
-        change: { did: "retired", by, ...(reason !== undefined && { reason }), retired: total, at },
-      }));
+    await keepRetirement(parts, name, { by, reason, retired: total, wasKnown: known.includes(name) });
     return total;
   }
+}
+
+/** Keeps who retired a name. Where nothing is left of the name, its pause and its limit end: nobody could end them. */
+async function keepRetirement<Tx>(
+  parts: ChangeParts<Tx>,
+  name: string,
+  given: { by: string | undefined; reason: string | undefined; retired: number; wasKnown: boolean },
+): Promise<void> {
+  const { wasKnown, ...what } = given;
+  const isLeft = (await parts.store.handlers()).some((one) => one.name === name);
+  await changeNote(parts, name, undefined, ({ paused, perSecond }, at) => {
+    const ends = !isLeft && (paused ?? perSecond) !== undefined;
+    const isKept = what.by !== undefined && (wasKnown || what.retired > 0);
+    if (!ends && !isKept) return undefined;
+    const fields = ends ? { paused: undefined, perSecond: undefined } : {};
+    return { fields, change: { did: "retired", ...withoutUndefined(what), at } };
+  });
 }

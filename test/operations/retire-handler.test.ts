@@ -57,6 +57,36 @@ describe("retireHandler", () => {
     expect((await store.counts()).oldestUndoneAt).toBeUndefined();
   });
 
+  it("ends the pause and the limit of the name, and of no other event of it", async () => {
+    const store = new MemoryStore();
+    await store.registerHandlers([
+      { event: "payment.completed", name: "books" },
+      { event: "payment.updated", name: "books" },
+    ]);
+    const payments = testKit({ store });
+    await payments.pauseHandler("books", { by: "Amina", reason: "the accounts are down" });
+    await payments.limitHandler("books", { perSecond: 2 });
+    const listed = async () => (await payments.attention({ rule: "handler_paused" })).entries;
+    await payments.retireHandler("books", { event: "payment.updated" });
+    expect(await listed()).toHaveLength(1);
+    await payments.retireHandler("books");
+    expect(await listed()).toEqual([]);
+    await store.registerHandlers([{ event: "payment.completed", name: "books" }]);
+    const [again] = await payments.handlers();
+    expect(again).toMatchObject({ changes: [{ did: "paused" }, { did: "limited" }, { did: "retired" }] });
+    expect([again!.paused, again!.perSecond]).toEqual([undefined, undefined]);
+  });
+
+  it("leaves a pause of an earlier version that can be ended", async () => {
+    const store = new MemoryStore();
+    const payments = testKit({ store });
+    const value = { paused: { by: "Amina", reason: "down", at: "2026-11-20T10:00:00.000Z" } };
+    const notes = [{ kind: "handler", id: "books", version: 0, value }];
+    await store.transaction((tx) => store.save(tx, { notes }));
+    expect(await payments.resumeHandler("books", { by: "Said" })).toMatchObject({ changed: true });
+    expect((await payments.attention({ rule: "handler_paused" })).entries).toEqual([]);
+  });
+
   it("retires a long backlog in steps, continues where it broke off, and may be repeated", async () => {
     const store = new MemoryStore();
     await store.registerHandlers([{ event: "*", name: "books" }]);

@@ -184,6 +184,8 @@ export async function changeNote<Tx>(
 async function expectKnown<Tx>(store: PaymentStore<Tx>, name: string): Promise<void> {
   const names = (await store.handlers()).map((one) => one.name);
   if (names.includes(name)) return;
+  // An earlier version left the pause of a name that was retired.
+  if ((await readControls(store)).some((one) => one.name === name && one.paused)) return;
   const hint = names.length > 0 ? suggestion(name, names) : "It knows none yet.";
   throw new TillkitError(
     "handler_unknown",
