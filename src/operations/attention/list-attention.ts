@@ -57,6 +57,8 @@ export async function listAttention<Tx>(
   const { wanted, limit, isListed } = checked(query, parts.now());
   const sources = factSources(parts);
   const start = query.cursor === undefined ? undefined : cursorPosition(query.cursor, isPlace);
+  if (start && !wanted.includes(start[0]))
+    throw queryError("cursor came with a page of other rules; give the same rule with it.");
   const entries: AttentionEntry[] = [];
   let read = 0;
   for (const rule of wanted.slice(start ? wanted.indexOf(start[0]) : 0)) {

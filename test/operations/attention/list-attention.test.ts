@@ -232,6 +232,16 @@ describe("a query of what needs a person", () => {
     });
   });
 
+  it("refuses a cursor of a rule that is not asked for", async () => {
+    const payments = bench.shop();
+    await bench.seed(own("a", { ...paid, attention: "paid_twice" }));
+    const { cursor } = await payments.attention({ limit: 1 });
+    await expect(payments.attention({ rule: ["paid_late", "overdue"], cursor })).rejects.toMatchObject({
+      code: "query_invalid",
+      message: expect.stringContaining("cursor came with a page of other rules"),
+    });
+  });
+
   it("lists why this process is not well, which is in no store", async () => {
     await bench.place.store.registerHandlers([{ event: "payment.completed", name: "books" }]);
     await bench.save({ events: [event("e-1")] });
