@@ -10,6 +10,7 @@ import {
 } from "../../model/attention.js";
 import { isText } from "../../shared/is-text.js";
 import { describeUnknown, type NamesOf } from "../../shared/unknown-names.js";
+import { isWholeNumber } from "../../shared/whole-number.js";
 import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type Changes, type EventRecord, type NoteRecord } from "../../store/index.js";
 import { stampEvent } from "../../webhook/recording/payment-events.js";
@@ -82,7 +83,7 @@ export async function attend<Tx>(
   const fact = await factSources(parts)[ruleTable[rule].of].one(rule, subject);
   const before = noteOf(note);
   const change = changeOf(given, before, parts.now());
-  if (isRepeated(change, before)) {
+  if (isRepeated(change, before, fact)) {
     const known = {
       ...before.settled?.evidence,
       rule,
@@ -188,8 +189,14 @@ function valueAfter(given: AttentionAction, before: AttentionNote, change: Atten
 }
 
 /** Returns whether the same was done before: with the same key, or as the last change, by the same person and with the same content. */
-function isRepeated(change: AttentionChange, { changes }: AttentionNote): boolean {
+function isRepeated(
+  change: AttentionChange,
+  { changes, settled }: AttentionNote,
+  fact: Fact | undefined,
+): boolean {
   if (change.key !== undefined && changes.some(({ key }) => key === change.key)) return true;
+  // A fact that came back is another one, and not settled.
+  if (change.did === "settled" && fact && settled?.since !== fact.since) return false;
   const last = changes.at(-1);
   const content = ({ did, by, reason, after }: AttentionChange) => JSON.stringify([did, by, reason, after]);
   return last !== undefined && content(last) === content(change);
@@ -243,6 +250,8 @@ function check(given: AttentionAction, now: Date): void {
   if (to !== undefined && to !== null) expectText("to", to, 128);
   if (document !== undefined) expectText("document", document, 500);
   if (key !== undefined) expectText("key", key, 128);
+  if (version !== undefined && !isWholeNumber(version, 0))
+    throw resolutionInvalid("version must be the whole number that the entry has.");
   const misplaced = [
     to !== undefined && action !== "assign" && "to",
     until !== undefined && action !== "snooze" && "until",

@@ -136,6 +136,30 @@ onEachDatabase("what people do about what needs them", (kind) => {
     });
   });
 
+  it("settles a fact that came back, also by the same person for the same reason", async () => {
+    let ahead = 0;
+    const payments = bench.shop({ now: () => new Date(Date.parse("2026-11-20T12:00:00.000Z") + ahead) });
+    const settling = { action: "settle", by: "Amina", reason: "known" } as const;
+    const overdueAt = "2026-11-20T11:00:00.000Z";
+    await bench.seed(pendingPayment({ overdueAt }));
+    expect(await payments.attend("overdue:c-1", settling)).toMatchObject({ changed: true });
+    const { attention: _, ...payment } = (await payments.find("c-1"))!;
+    ahead = 7_200_000;
+    await bench.save({ updated: [{ ...payment, overdueAt: "2026-11-20T13:00:00.000Z" }] });
+    expect(await one(payments)).toMatchObject({ id: "overdue:c-1" });
+    expect(await payments.attend("overdue:c-1", settling)).toMatchObject({ changed: true });
+    expect(await one(payments)).toBeUndefined();
+  });
+
+  it.each(["1", -1, 1.5, NaN])("refuses %p as a version", async (version) => {
+    await bench.seed(late());
+    const action = { action: "note", by: "Amina", reason: "called", version } as AttentionAction;
+    await expect(bench.shop().attend(id, action)).rejects.toMatchObject({
+      code: "resolution_invalid",
+      message: expect.stringContaining("version must be the whole number"),
+    });
+  });
+
   it("refuses what another person was faster with, and says what that person did", async () => {
     const [first, second] = [bench.shop(), bench.shop()];
     await bench.seed(late());
