@@ -92,4 +92,16 @@ describe("a row without a clientId and a serviceId", () => {
     expect(refund).toMatchObject({ kind: "unmatched_row", statement: { value: "-50" } });
     expect(findings.slice(0, 2).map(({ candidates }) => candidates)).toEqual([undefined, undefined]);
   });
+
+  it("is not matched by amount and day to a payment with another number, and capitals and signs are no difference", async () => {
+    const store = await storeOf(paid("a", { ...reported("MVK-1"), ...onDay(10, "100") }));
+    const rowOf = (number: string) => [`,100,KMF,2024-05-10T12:00:00Z,${number}`];
+    const { findings, summary } = await compared(store, header, rowOf("ZZZ-9"));
+    expect(findings.map(({ kind }) => kind)).toEqual(["unmatched_row", "missing_there"]);
+    expect(findings[0]!.problem!.message).toContain(
+      "the payment of 2024-05-10 with its amount has the number MVK-1: order-a completed",
+    );
+    expect(summary.balanced).toBe(false);
+    expect((await compared(store, header, rowOf("mvk 1"))).summary.balanced).toBe(true);
+  });
 });

@@ -18,13 +18,14 @@ const maxDays = 3;
 const maxCandidates = 5;
 
 /** The payments of one day, five at most for each amount. */
-type Day = ReadonlyMap<string, readonly Candidate[]>;
+type Day = ReadonlyMap<string, readonly Payment[]>;
 type ReadDay = (start: number) => Promise<Day>;
 type Row = NamedRow | UnreadableRow;
 
 /**
  * Returns a function that gives a row without an id the clientId of the payment that it can only mean: by the provider's number, or else
- * by the amount and the day on which it was created. A row that means none or several says so.
+ * by the amount and the day on which it was created. A row that means none or several says so. So does one whose number differs from
+ * that of the payment: it may be another payment of the same amount.
  */
 export function createRowNamer(
   store: PaymentStore,
@@ -65,19 +66,32 @@ async function nameByDay(row: StatementRow, dayOf: ReadDay): Promise<NamedRow> {
   const start = Math.floor((Date.parse(time) + offsetMs) / dayMs) * dayMs - offsetMs;
   const day = time.slice(0, 10);
   const number = providerId ? `no payment has the provider's number ${providerId}, and ` : "";
-  const found = (await dayOf(start)).get(key);
-  if (found) return nameBy(row, found, `${number}several payments of ${day} have its amount`);
+  const found = (await dayOf(start)).get(key) ?? [];
+  const candidates = found.map(candidateOf);
+  const other = found.length === 1 ? found[0]!.reported?.providerId : undefined;
+  if (providerId && other && plain(other) !== plain(providerId))
+    return unnamed(row, candidates, `the payment of ${day} with its amount has the number ${other}`);
+  if (found.length > 0) return nameBy(row, candidates, `${number}several payments of ${day} have its amount`);
   return nameBy(row, [], `${number}no payment of ${day} has its amount`);
 }
 
 /** Returns the row with the clientId of the only candidate, or else with all of them and why none was chosen. */
 function nameBy(row: StatementRow, candidates: readonly Candidate[], why: string): NamedRow {
   if (candidates.length === 1) return { ...row, clientId: candidates[0]!.clientId };
+  return unnamed(row, candidates, why);
+}
+
+function unnamed(row: StatementRow, candidates: readonly Candidate[], why: string): NamedRow {
   const names = candidates.map(({ reference, state }) => `${reference} ${state}`);
   if (candidates.length === maxCandidates) names.push("…");
   const list = names.length > 0 ? `: ${names.join(", ")}` : "";
   const problem: RowProblem = { code: "id_missing", message: `${withoutIds}, and ${why}${list}.` };
   return { ...row, unmatched: { problem, candidates } };
+}
+
+/** Returns the letters and digits of a number. Statements differ in capitals, spaces and signs. */
+function plain(number: string): string {
+  return number.replaceAll(/[^\p{L}\p{N}]/gu, "").toUpperCase();
 }
 
 function candidateOf({ clientId, reference, state }: Payment): Candidate {
@@ -98,7 +112,7 @@ async function readDay(
   start: number,
   isOwn: (payment: Payment) => boolean,
 ): Promise<Day> {
-  const amounts = new Map<string, Candidate[]>();
+  const amounts = new Map<string, Payment[]>();
   const [from, to] = [start, start + dayMs].map((time) => new Date(time).toISOString());
   let after: { createdAt: string; clientId: string } | undefined;
   for (;;) {
@@ -107,7 +121,7 @@ async function readDay(
     for (const payment of page.filter(isOwn)) {
       const key = amountKey(receivedOf(payment))!;
       const some = amounts.get(key) ?? [];
-      if (some.length < maxCandidates) amounts.set(key, [...some, candidateOf(payment)]);
+      if (some.length < maxCandidates) amounts.set(key, [...some, payment]);
     }
     const last = page.at(-1);
     if (!last || page.length < paymentsPerPage) return amounts;
