@@ -36,6 +36,7 @@ import { createIntake } from "../webhook/intake.js";
 import { type Arrival } from "../webhook/recording/arrival.js";
 import { receiveWebhook } from "../webhook/receive-webhook.js";
 import { rematch } from "../webhook/recording/rematch.js";
+import { withCheckedArguments } from "./options/check-arguments.js";
 import { createBackground } from "./background.js";
 import { createCore, type Core } from "./core.js";
 import { fillDefaults } from "./options/option-table.js";
@@ -100,7 +101,7 @@ export function createPayments<Covers extends SignedField, Tx>(
     runs: (name, event) => options.dispatches && core.handlers.has(name, event),
   });
 
-  return Object.freeze<Payments<Covers, Tx>>({
+  const methods: Payments<Covers, Tx> = {
     create,
     receiveWebhook: (request) => receiveWebhook(receiving, request),
     ...customerReturns(core, lookups),
@@ -128,7 +129,8 @@ export function createPayments<Covers extends SignedField, Tx>(
     logger: core.logger,
     store: options.store,
     options,
-  });
+  };
+  return Object.freeze(withCheckedArguments(methods));
 }
 
 function createDispatcher<Covers extends SignedField, Tx>(
