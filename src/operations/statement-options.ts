@@ -1,4 +1,5 @@
 import { TillkitError } from "../errors/index.js";
+import { isDateTime, sortableTime } from "../shared/date-time.js";
 import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 
 /** Options of comparing a statement with the stored payments. */
@@ -72,6 +73,8 @@ export function resolveStatementOptions(options: StatementOptions) {
   const { period, paidStatuses = defaultPaidStatuses, edgeMs = 0, createdFrom } = options;
   const unknown = describeUnknown(options, optionNames) ?? describeUnknown(period, { from: 1, to: 1 });
   if (unknown !== undefined) throw invalidOption(unknown);
+  if (!Array.isArray(paidStatuses) || !paidStatuses.every((status) => typeof status === "string"))
+    throw invalidOption("paidStatuses must be a list of statuses.");
   if (!Number.isFinite(edgeMs) || edgeMs < 0)
     throw invalidOption("edgeMs must be a number of milliseconds, 0 or more.");
   const resolved: Period | undefined = period && {
@@ -91,13 +94,16 @@ export function resolveStatementOptions(options: StatementOptions) {
 
 function boundOf(option: string, given: Date | string): string {
   // A time without an offset would depend on the time zone of the machine.
-  const isUsable = typeof given !== "string" || /^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(given);
+  const isUsable =
+    typeof given !== "string" ||
+    // JavaScript takes 31 September for 1 October.
+    (/^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(given) && isDateTime(`${given.slice(0, 10)}T00:00:00Z`));
   const date = new Date(given);
   if (!isUsable || Number.isNaN(date.getTime()))
     throw invalidOption(
       `${option} must be a Date or an ISO 8601 string with an offset, such as "2024-05-01T00:00:00Z".`,
     );
-  return date.toISOString();
+  return sortableTime(date);
 }
 
 /** Returns the error for an option with a wrong value. */

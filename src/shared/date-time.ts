@@ -13,6 +13,14 @@ export function isDateTime(text: string): boolean {
   return isDay && (twoDigits(text, 17) < 60 || twoDigits(text, 14) === 59);
 }
 
+/** Returns ISO 8601 UTC with a year of four digits. Other years would not sort as text, as stores compare times. */
+export function sortableTime(time: Date): string {
+  return new Date(Math.min(Math.max(time.getTime(), firstMs), lastMs)).toISOString();
+}
+
+const firstMs = Date.parse("0000-01-01T00:00:00.000Z");
+const lastMs = Date.parse("9999-12-31T23:59:59.999Z");
+
 /** Returns the UTC offset with which a date-time of RFC 3339 ends, in milliseconds: 10,800,000 for `+03:00`, 0 for `Z`. */
 export function offsetMsOf(text: string): number {
   if (text.endsWith("Z") || text.endsWith("z")) return 0;

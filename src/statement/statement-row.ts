@@ -179,9 +179,15 @@ function problemOf(row: NamedRow, kind: CheckedRow["kind"]): RowProblem | undefi
         "text_invalid",
         `${name} ${quotedValue(text)} is longer than ${maxTextLength} characters.`,
       );
-  if (time && (!isDateTime(time) || Number.isNaN(Date.parse(time))))
+  const isTime = !time || (isDateTime(time) && isInYears(Date.parse(time)));
+  if (!isTime)
     return problem("time_invalid", `time ${quotedValue(time)} is not a date and time that exists.`);
   return undefined;
+}
+
+/** Returns whether the whole day of a time has a year of four digits, as stored times have. `NaN` has none. */
+function isInYears(ms: number): boolean {
+  return ms > Date.parse("0001-01-01T00:00:00Z") && ms < Date.parse("9999-12-30T00:00:00Z");
 }
 
 function amountProblem(name: string, given: unknown, currency: unknown): RowProblem | undefined {

@@ -68,6 +68,8 @@ describe("the options of reconcile", () => {
     "+012024-05-01",
     "2024-05-1",
     "2024-13-01",
+    "2024-06-31",
+    "2023-02-29T00:00:00Z",
     "May 1, 2024",
     "on 2024-05-01",
     "2024-05-01 local",
@@ -90,6 +92,18 @@ describe("the options of reconcile", () => {
 
   it.each([-1, NaN, Infinity, "5"])("refuse an edge of %s ms", (edgeMs) => {
     expect(refusal({ edgeMs }).message).toContain("edgeMs");
+  });
+
+  it("refuse statuses that are no list of strings", () => {
+    for (const paidStatuses of ["paid", [1]])
+      expect(refusal({ paidStatuses }).message).toContain("paidStatuses must be a list");
+  });
+
+  it("keep a time of a year with more than four digits comparable", () => {
+    const to = new Date(8.64e15);
+    expect(resolveStatementOptions({ period: { from: day.from, to } }).period!.to).toBe(
+      "9999-12-31T23:59:59.999Z",
+    );
   });
 
   it("refuse a name that is not known, also in the period", () => {

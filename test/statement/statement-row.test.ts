@@ -63,6 +63,13 @@ describe("a row of a statement", () => {
     });
   });
 
+  it.each(["9999-12-31T23:59:59-10:00", "0000-01-01T00:00:00+10:00"])(
+    "has no time like %s, after which no stored time would come",
+    (time) => {
+      expect(checked({ time })).toMatchObject({ problem: { code: "time_invalid" } });
+    },
+  );
+
   it("can be checked whatever its fields hold", () => {
     const anything = fc.oneof(
       fc.string({ unit: "binary" }),

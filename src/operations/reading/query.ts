@@ -1,4 +1,5 @@
 import { TillkitError } from "../../errors/index.js";
+import { sortableTime } from "../../shared/date-time.js";
 import { describeUnknown } from "../../shared/unknown-names.js";
 
 /**
@@ -8,7 +9,7 @@ import { describeUnknown } from "../../shared/unknown-names.js";
  */
 export function queryTime(name: string, time: Date | undefined): string | undefined {
   if (time === undefined) return undefined;
-  if (time instanceof Date && !Number.isNaN(time.getTime())) return time.toISOString();
+  if (time instanceof Date && !Number.isNaN(time.getTime())) return sortableTime(time);
   throw queryError(`${name} must be a Date.`);
 }
 

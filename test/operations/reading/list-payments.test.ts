@@ -35,6 +35,14 @@ describe("a list of payments", () => {
     });
   });
 
+  it("has everything before the last time, and from the first one, that a Date can be", async () => {
+    const store = new MemoryStore();
+    await saved(store, { created: [numbered(1)] });
+    const [from, to] = [new Date(-8.64e15), new Date(8.64e15)];
+    expect((await listPayments(store, { from, to })).payments).toHaveLength(1);
+    expect((await listPayments(store, { from: to })).payments).toEqual([]);
+  });
+
   it("shows payments with and without a providerId where none is asked for", async () => {
     const store = new MemoryStore();
     await saved(store, { created: [numbered(1, reportedAs("MVK-778")), numbered(2)] });
