@@ -5,12 +5,11 @@ import { databaseOptions } from "../terminal/database.js";
 import { type Output } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { adopt } from "./adopt.js";
-import { exportHistories, queryOf } from "./export.js";
+import { exportHistories, queryOf, selection } from "./export.js";
 import { find, printPayments } from "./find.js";
 import { recordRefund, refundOptions } from "./refund.js";
 import { showPayment } from "./show.js";
 
-const selection = ["state", "reference", "from", "to"];
 const paymentActions: Readonly<Record<string, Action>> = {
   find: { options: ["amount", "day"], object: "optional", run: find },
   show: { options: ["limit", "cursor"], object: "needed", run: showPayment },

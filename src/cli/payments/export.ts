@@ -6,10 +6,14 @@ import {
   type PaymentState,
 } from "../../index.js";
 import { csvLine } from "../../shared/csv-line.js";
+import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type ExitCode } from "../terminal/command.js";
 import { timeOption } from "../terminal/option-values.js";
 import { type Output } from "../terminal/output.js";
 import { allPayments, clientIdNamed } from "./find.js";
+
+/** The options that select payments. */
+export const selection = ["state", "reference", "from", "to"];
 
 const actionFields = ["action", "did", "by", "reason", "before", "after", "receiptId", "eventId"] as const;
 const header = ["clientId", "order", "amount", "currency", "state", "at", "kind", ...actionFields, "text"];
@@ -20,6 +24,8 @@ export async function exportHistories(
   args: Arguments,
   output: Output,
 ): Promise<ExitCode> {
+  const ignored = args.object === undefined ? undefined : selection.find((name) => args.has(name));
+  if (ignored !== undefined) throw optionError(`--${ignored} cannot be used with the name of one payment.`);
   const isJson = args.has("json");
   const printLine = (cells: Parameters<typeof csvLine>[0]): void => output.print(csvLine(cells).trimEnd());
   let count = 0;

@@ -52,11 +52,15 @@ export async function paymentsNamed(payments: Payments, text: string): Promise<P
   return [...new Map(found.flatMap((one) => (one ? [[one.clientId, one] as const] : []))).values()];
 }
 
-/** Returns the clientId of the only payment that a text names, or the text itself. */
+/** Returns the clientId of the only payment that a text names, or the text itself. Throws `command_operand_invalid` where it names several. */
 export async function clientIdNamed(payments: Payments, text: string): Promise<string> {
   if (await payments.find(text)) return text;
   const found = await paymentsNamed(payments, text);
-  return found.length === 1 ? found[0]!.clientId : text;
+  if (found.length > 1) {
+    const ids = found.map(({ clientId }) => clientId).join(", ");
+    throw operandError(`${text} names ${found.length} payments: ${ids}. Give the clientId of one of them.`);
+  }
+  return found[0]?.clientId ?? text;
 }
 
 /** Returns the start of the UTC day. */

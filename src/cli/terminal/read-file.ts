@@ -41,6 +41,15 @@ export async function readEnvironment(
 ): Promise<Variables> {
   let fromFiles: Variables = {};
   for (const file of args.all("env-file"))
-    fromFiles = { ...fromFiles, ...parseEnv(await readText(file, context)) };
+    fromFiles = { ...fromFiles, ...parseEnv(plainText(file, await readBytes(file, context))) };
   return { ...fromFiles, ...context.env };
+}
+
+/** Returns the content of a file of variables. Node reads a byte order mark as a part of the first name, and nothing of UTF-16. */
+function plainText(file: string, bytes: Buffer): string {
+  const text = bytes.toString("utf8");
+  if (!text.startsWith("\ufeff") && !text.includes("\0")) return text;
+  throw new TillkitError("file_unreadable", `The file ${file} is not UTF-8 without a byte order mark.`, {
+    fix: "Save it as UTF-8 without a byte order mark: Node would not find its first variable, or none.",
+  });
 }

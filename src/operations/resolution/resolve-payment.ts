@@ -189,7 +189,8 @@ function changesOf(about: ResolutionCase): Changes & { drafts: EventDraft[] } {
       if (stored.withheld && !resolution.evidence) return acceptForOrder(about, stored);
       return acceptEvidence(about, stored);
     case "refunded":
-      if (stored?.state !== "completed") throw notPossible("only a completed payment can be refunded");
+      if (!stored) throw notPossible(`the store has no payment ${resolution.clientId}`);
+      if (stored.state !== "completed") throw notPossible("only a completed payment can be refunded");
       return applyRefund(resolution, given, stored, known.resolutions);
     case "dismiss": {
       if (!webhook && !stored) throw notPossible(`the store has no payment ${resolution.clientId}`);

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { sqliteStore } from "tillkit/sql";
 import { keepClaim } from "../../../src/checkout/payment-claims.js";
 import { at, payment, webhook } from "../../../src/store/exam/checks/fixtures.js";
@@ -43,6 +44,34 @@ beforeAll(async () => {
 });
 
 describe("tillkit payments", () => {
+  it.each([
+    [["export", "c-1", "--state", "failed"], "--state cannot be used with the name of one payment"],
+    [["export", "c-1", "--from", "2030-01-01"], "--from cannot be used with the name of one payment"],
+    [["export", "order-7"], "order-7 names 2 payments: c-2, c-1. Give the clientId of one of them"],
+    [
+      ["refund", "order-7", "--by", "A", "--reason", "r"],
+      "order-7 names 2 payments: c-2, c-1. Give the clientId of one of them",
+    ],
+    [["show", " "], "tillkit payments show needs <text>"],
+  ])("%j is refused", async (argv, message) => {
+    expect(await payments(...argv)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+  });
+
+  it("names no database by an empty text, nor by a file of variables that Node reads otherwise", async () => {
+    const run = (...argv: string[]) => runCli(["payments", "list", ...argv], { cwd: folder.path });
+    expect(await run("--store", "")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--store is empty"),
+    });
+    for (const encoding of ["utf8", "utf16le"] as const) {
+      writeFileSync(`${folder.path}/shop.env`, "\ufeffTILLKIT_DATABASE=shop.db\r\n", encoding);
+      expect(await run("--env-file", "shop.env")).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining("shop.env is not UTF-8 without a byte order mark"),
+      });
+    }
+  });
+
   it.each([
     ["the order", ["order-7"], ["c-1", "c-2"]],
     ["the clientId", ["c-1"], ["c-1"]],

@@ -63,7 +63,7 @@ describe("tillkit payments refund", () => {
   it.each<[number, string, string[]]>([
     [3, "1400 KMF are left", ["c-2", "--amount", "1401"]],
     [3, "only a completed payment", ["c-3"]],
-    [3, "only a completed payment", ["c-9"]],
+    [3, "the store has no payment c-9", ["c-9"]],
     [2, "amount must be a decimal string", ["c-2", "--amount", "5,5"]],
     [2, "must be given both", ["c-2", "--document", "a letter"]],
     [2, "refund needs <text>", []],

@@ -282,7 +282,9 @@ describe("a resolution", () => {
       /completed already/,
     );
     expect(await impossible({ action: "dismiss", receiptId: applied.receiptId })).toMatch(/it is applied/);
-    expect(await impossible({ action: "refunded", clientId: "nobody" })).toMatch(/only a completed payment/);
+    expect(await impossible({ action: "refunded", clientId: "nobody" })).toMatch(
+      /the store has no payment nobody/,
+    );
     expect(await impossible({ action: "dismiss", clientId: "nobody" })).toMatch(/has no payment nobody/);
     const open = pendingPayment({ clientId: "c-2", reference: "order-2", serviceId: "s-2" });
     await store.transaction((tx) => store.save(tx, { created: [open] }));
