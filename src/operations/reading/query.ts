@@ -38,8 +38,10 @@ export function cursorPosition<Position>(
   isPosition: (position: unknown) => position is Position,
 ): Position {
   try {
-    const position: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
-    if (isPosition(position)) return position;
+    const text = Buffer.from(cursor, "base64url").toString();
+    const position: unknown = JSON.parse(text);
+    // All ids are ASCII without backslashes. MySQL compares no others with them.
+    if (/^[\x20-\x5b\x5d-\x7e]*$/.test(text) && isPosition(position)) return position;
   } catch {
     // Not made by this kit: reported below.
   }

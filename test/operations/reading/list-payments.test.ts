@@ -27,6 +27,8 @@ describe("a list of payments", () => {
     ["cursor must be", { cursor: cursorWith(["2026-11-20T10:00:00.000Z", 2]) }],
     ["cursor must be", { cursor: cursorWith([1, "c-1"]) }],
     ["cursor must be", { cursor: cursorWith({}) }],
+    ["cursor must be", { cursor: cursorWith(["2026-11-20T10:00:00.000Z", "ç-1"]) }],
+    ["cursor must be", { cursor: cursorWith(["2026-11-20T10:00:00.000Z", "c\0"]) }],
     ["statee", { statee: "open" }],
   ])("is refused with the name of the wrong condition: %s", async (message, query) => {
     await expect(listPayments(new MemoryStore(), query)).rejects.toMatchObject({
