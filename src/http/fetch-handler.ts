@@ -23,7 +23,10 @@ export function fetchHandler<Covers extends SignedField, Tx>(
     const incoming = incomingOf(request, pathname + search, mount);
     return new Promise<Response>((resolve, reject) => {
       router(incoming, outgoingTo(resolve, incoming), (error) =>
-        error === undefined ? resolve(new Response(undefined, { status: 404 })) : reject(asError(error)),
+        // Express passes null for an address that the router leaves to the application.
+        error === undefined || error === null
+          ? resolve(new Response(undefined, { status: 404 }))
+          : reject(asError(error)),
       );
     });
   };
@@ -39,6 +42,7 @@ function incomingOf({ body, headers, method }: Request, originalUrl: string, mou
   const fields = {
     method,
     originalUrl,
+    baseUrl: mount,
     url: originalUrl.slice(mount.length),
     headers: Object.fromEntries(headers) satisfies IncomingHttpHeaders,
     // The address of the client is not known: refused webhooks share one budget, which never refuses a valid one.

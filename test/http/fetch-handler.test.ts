@@ -57,6 +57,8 @@ describe("a fetch handler answers as the router does", () => {
     ["a return after a cancellation", `cancel/${token}`, {}, 200],
     ["a forged return", "success/c-1~forged", {}, 404],
     ["a return that cannot be decoded", "success/~%zz", {}, 404],
+    ["a return whose token has another form", "success/abc", {}, 404],
+    ["a long return whose token cannot be decoded", `cancel/${"a".repeat(3000)}%zz`, {}, 404],
     ["a return with a body", `success/${token}`, post("x"), 405],
   ])("%s", async (_about, path, init, status) => {
     const [one, other] = [await open(), await open()];
