@@ -37,7 +37,7 @@ async function fill() {
     await tx.query(`insert into t_dispatches (event_id, handler, event_type, event_seq, state, attempt, failures, fence, error, dead,
         settled_at) select id, 'books', type, seq, 'dead', 9, 9, 9, 'Error: no', 1, 0 from t_events`);
     await tx.query(`insert into t_notes (kind, id, version, value)
-      select 'attention', 'mismatched:' || client_id, 1, '{"assigned":"Amina","changes":[]}' from t_webhooks
+      select distinct 'attention', 'mismatched:' || client_id, 1, '{"assigned":"Amina","changes":[]}' from t_webhooks
         where attention is not null`);
   });
 }
