@@ -59,8 +59,9 @@ export function completeOptions<Covers extends SignedField, Tx>(
   const others = problemsOf(completed, environment as NodeJS.ProcessEnv);
   problems.push(...others.filter(({ option }) => !failed.has(option)));
   // TEST and BENCH are those of the kit's own tests and benchmark.
-  const isOurs = ({ option }: ConfigurationProblem) => /^TILLKIT_(?!TEST_|BENCH_)/.test(option);
-  problems.push(...unknownOptions("", environment, knownVariables).filter(isOurs));
+  const isOurs = ([name]: [string, unknown]) => /^TILLKIT_(?!TEST_|BENCH_)/.test(name);
+  const ours = Object.fromEntries(Object.entries(environment).filter(isOurs));
+  problems.push(...unknownOptions("", ours, knownVariables));
   if (problems.length > 0)
     throw new ConfigurationError(problems.toSorted(inReadingOrder).map(byVariable({ ...given })));
   return completed;
