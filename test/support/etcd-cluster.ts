@@ -41,7 +41,8 @@ export async function startEtcdCluster(size = 3): Promise<EtcdCluster> {
     };
     programs[index] = startProgram(
       "etcd",
-      Object.entries(options).flatMap(([key, value]) => [`--${key}`, value]),
+      // No test is about a loss of power.
+      [...Object.entries(options).flatMap(([key, value]) => [`--${key}`, value]), "--unsafe-no-fsync"],
     );
   };
   nodes.forEach((_, index) => start(index));
