@@ -98,7 +98,13 @@ if (installed?.passed === false) {
       // These are about what the code promises, which is the same code, and take the longest.
       "/test/promises/",
       // The same code over the servers. The ORMs' programs and the frameworks use it from the package.
-      "/test/store/sql/(mysql|postgres)/",
+      "/test/store/sql/(mysql|postgres|pooled|tables)/",
+      "/test/store/sql/(?!open-store|full-disk)[^/]+$",
+      // The exam's checks of wrong adapters. Those of right ones show that the package has the exam.
+      "/test/store/over/(defective|subtle)",
+      // These start processes that run the compiled sources.
+      "/test/cli/bin",
+      "/test/docs/quick-start",
       // These are about the examples, the benchmark, the descriptions and the pages, which are the same files.
       "/test/stores/(?!orms)",
       "/test/bench/",
