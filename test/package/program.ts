@@ -90,7 +90,7 @@ export class RunningProgram {
 
   /** Waits for an effect of another process. The error of a timeout contains the output of the program. */
   async until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
-    const end = performance.now() + 15_000;
+    const end = performance.now() + 50_000;
     while (!(await Promise.resolve(holds()).catch(() => false))) {
       if (this.#child.exitCode !== null || performance.now() > end) {
         throw new Error(`The program never ${what}. It printed:\n${this.#output}`);
@@ -100,11 +100,13 @@ export class RunningProgram {
   }
 
   async stop(): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const ended = once(this.#child, "exit");
+      this.#child.kill("SIGTERM");
+      await ended;
+    }
+    // Only now is the port free for the program of another test.
     this.#lock.close();
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const ended = once(this.#child, "exit");
-    this.#child.kill("SIGTERM");
-    await ended;
   }
 }
 
