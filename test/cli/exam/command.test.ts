@@ -130,12 +130,10 @@ export const create = async () => storeOver(${adapter});`;
   it("stops a check that hangs after --timeout, and refuses a time that is none", () => {
     const module = `import { MemoryStore } from ${JSON.stringify(kit)};
 export const create = async () => Object.assign(new MemoryStore(), { migrate: () => new Promise(() => {}) });`;
-    const began = performance.now();
     const { status, stdout } = exam("hangs.mjs", module, "--timeout", "1");
     expect(status).toBe(1);
     expect(stdout).toContain("No call ended for 1 s.");
     expect(stdout).toContain("The exam stopped here");
-    expect(performance.now() - began).toBeLessThan(15_000);
     expect(exam("good.mjs", good, "--timeout", "later")).toMatchObject({
       status: 2,
       stderr: expect.stringContaining("--timeout must be") as string,

@@ -31,7 +31,7 @@ describe("a shop whose webhooks are all lost", () => {
     while (silent.received.length === 0) await new Promise((resolve) => setImmediate(resolve));
     const from = performance.now();
     await payments.close();
-    expect(performance.now() - from).toBeLessThan(5000);
+    expect(performance.now() - from).toBeLessThan(30_000);
     await sweeping.catch(() => undefined);
     expect(failed).toEqual([]);
     await silent.close();

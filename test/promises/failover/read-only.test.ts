@@ -36,7 +36,7 @@ describe("sessions that stay read-only after a failover", () => {
       const from = performance.now();
       expect(new Set(await post(10))).toEqual(new Set([200]));
       await until(async () => (await place.ledger()).length >= 20, "all payments are handled");
-      expect(performance.now() - from).toBeLessThan(10_000);
+      expect(performance.now() - from).toBeLessThan(30_000);
       await closeAll();
       await place.select(`drop role ${role}`);
       await place.remove();

@@ -57,7 +57,8 @@ onEachServer("faults of a connection", (kind) => {
     const statuses = await Promise.all(all.map((n) => shop.post(completionOf(n))));
     for (const n of all) statuses.push(await shop.post(completionOf(n)));
     expect(new Set(statuses)).toEqual(new Set([200]));
-    expect(performance.now() - from).toBeLessThan(5000);
+    // If each webhook waited for the limit of 500 ms, this would take 10.5 seconds.
+    expect(performance.now() - from).toBeLessThan(10_000);
     // The pool has 10 connections: one hangs with the record, and the poll, the announcement and the listening take one each.
     expect(proxy.connections()).toBeLessThan(8);
 

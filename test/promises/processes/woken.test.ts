@@ -23,7 +23,7 @@ describe("a worker without HTTP", () => {
         expect(await web.post(completedBody({ clientId, id: serviceId }))).toBe(200);
         const from = performance.now();
         expect(await worker.next("ended")).toMatchObject({ clientId, attempt: 1 });
-        expect(performance.now() - from).toBeLessThan(2000);
+        expect(performance.now() - from).toBeLessThan(20_000);
       }
       expect(worker.child.exitCode).toBeNull();
       worker.signal("SIGTERM");

@@ -76,7 +76,7 @@ for (const { name, url, run, end, create, driver } of cases) {
       await expect(sleeping).rejects.toBeInstanceOf(Error);
       expect(await store.find("nobody")).toBeUndefined();
       await store.close();
-      expect(performance.now() - startedAt).toBeLessThan(10_000);
+      expect(performance.now() - startedAt).toBeLessThan(30_000);
     });
 
     it("ends the connection of a run that has its handle, so that a late statement reaches no other transaction", async () => {

@@ -156,11 +156,12 @@ describe("a recorder", () => {
     "matches %s whose commit came too late with the payment that was adopted meanwhile",
     async (_, record) => {
       const store = new ChangedRecord();
-      const { recorder } = recorderOf(store, { clientIdPrefix: "shop-" }, 20);
+      const { recorder } = recorderOf(store, { clientIdPrefix: "shop-" }, 500);
       let commit!: () => void;
+      const committed = new Promise<void>((resolve) => (commit = resolve));
       store.change = async (_call, plain) => {
         const isRecorded = await plain();
-        await new Promise<void>((resolve) => (commit = resolve));
+        await committed;
         return isRecorded;
       };
       await expect(record(recorder)).rejects.toMatchObject({ code: "store_unavailable" });

@@ -150,7 +150,7 @@ describe("the behaviour page", () => {
     expect(await dashboard.does(`${home}/clock`, form)).toContain("The clock was put forward.");
     const ahead = dashboard.sandbox.clock.now().getTime() - before;
     expect(ahead - ms).toBeGreaterThanOrEqual(0);
-    expect(ahead - ms).toBeLessThan(1000);
+    expect(ahead - ms).toBeLessThan(30_000);
   });
 
   it("runs what becomes due when the clock goes forward", async () => {

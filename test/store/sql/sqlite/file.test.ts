@@ -114,10 +114,10 @@ it("refuses a transaction inside another instead of waiting for ever", async () 
 });
 
 it("lets a long queue wait longer than the deadline, as long as it moves", async () => {
-  const store = sqliteStore(nextFile(), { busyTimeoutMs: 500 });
+  const store = sqliteStore(nextFile(), { busyTimeoutMs: 1500 });
   const runs = Array.from({ length: 8 }, (_, index) =>
     store.transaction(async () => {
-      await delay(100);
+      await delay(250);
       return index;
     }),
   );
