@@ -79,6 +79,7 @@ function topOf(index) {
   return top + index * rowHeight;
 }
 
-function escape(text) {
+/** Returns a text as it is written inside of an SVG. */
+export function escape(text) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }

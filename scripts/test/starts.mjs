@@ -15,7 +15,7 @@ export const starts = {
     "--json",
     "--quiet",
   ],
-  "node bench/profile.mjs": ["bench/profile.mjs", "tillkit in memory", "500"],
+  "node bench/profile.mjs": ["bench/profile.mjs", "--svg", ".tmp/flame.svg", "tillkit in memory", "500"],
   "node bench/stores.mjs": [
     "bench/stores.mjs",
     "--module",
