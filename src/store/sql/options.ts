@@ -28,9 +28,9 @@ export interface SqlStoreOptions {
    */
   maxConnections?: number | undefined;
   /**
-   * Whether the kit's own statements are prepared once per connection, on PostgreSQL with a pool of the store's own. Behind a pooler
-   * that gives one session to several clients, such as PgBouncer before 1.21 in transaction mode, the kit prepares none. In an
-   * address: `?preparedStatements=false`.
+   * Whether the kit's own statements, and writes that handlers repeat, are prepared once per connection, on PostgreSQL with a pool
+   * of the store's own. Behind a pooler that gives one session to several clients, such as PgBouncer before 1.21 in transaction
+   * mode, the kit prepares none. In an address: `?preparedStatements=false`.
    *
    * @default true
    */

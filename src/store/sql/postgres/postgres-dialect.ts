@@ -130,8 +130,12 @@ export function numbered(sql: string): NumberedStatement {
   let count = 0;
   const text = sql.replaceAll("?", () => `$${++count}`);
   if (translated.size >= maxNames) return { text };
-  const digest = createHash("sha256").update(text).digest("hex").slice(0, 32);
-  const statement = { text, name: `tillkit_${digest}` };
+  const statement = { text, name: nameOf(text) };
   translated.set(sql, statement);
   return statement;
+}
+
+/** Returns the name to prepare a statement under. */
+export function nameOf(text: string): string {
+  return `tillkit_${createHash("sha256").update(text).digest("hex").slice(0, 32)}`;
 }

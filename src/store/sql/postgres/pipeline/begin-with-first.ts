@@ -1,7 +1,7 @@
 import { type Ask } from "../../pooled/answer-limits.js";
 import { type OpenTransaction, type Purpose } from "../../driver/driver.js";
 import { expectCommitted, type PostgresAnswer, type PostgresClient, postgresResult } from "../pool.js";
-import { numbered, postgresDialect } from "../postgres-dialect.js";
+import { isSharedSession, numbered, postgresDialect } from "../postgres-dialect.js";
 import { type PipelineFailed, sendPipelined, type LeadingStatement } from "./send-pipelined.js";
 
 /** The begin of a transaction, which is sent once: by itself, or in front of the first statement. */
@@ -62,14 +62,16 @@ export function beginWithFirst<Raw>(
       return postgresResult(await begin.sendWith(commands.map(numbered), sql, params, "application"));
     } catch (error) {
       const { cause = error, isLeading = true } = error as Partial<PipelineFailed>;
-      throw isLeading ? postgresDialect.translate(cause) : cause;
+      throw isLeading || isSharedSession(cause) ? postgresDialect.translate(cause) : cause;
     }
   };
   return {
     ...open,
     start: () => begin.send(),
     async query(sql, params) {
-      if (!begin.isSent && isOneStatement(sql, params)) return sendWith([], sql, params);
+      // After a begin that failed, a statement would run outside of any transaction.
+      if (begin.isSent) await begin.send();
+      if (isOneStatement(sql, params)) return sendWith([], sql, params);
       await begin.send();
       return open.query(sql, params);
     },

@@ -1,3 +1,4 @@
+import { nameOf } from "../postgres-dialect.js";
 import { type PostgresAnswer, type PostgresClient } from "../pool.js";
 
 /** A statement that is sent in front of a query. Its result is not read. */
@@ -29,19 +30,28 @@ export function sendPipelined(
   values: readonly unknown[],
 ): Promise<PostgresAnswer> {
   const { Query } = client.constructor as unknown as { Query: QueryClass };
+  const name = nameOfRepeated(text);
   return new Promise((resolve, reject) => {
     let left = leading.length;
+    let names = new Set<string>();
     const query = new Query(text, [...values], (error, answer) => {
-      if (error) reject(new PipelineFailed(error, left > 0));
-      else resolve(answer!);
+      if (!error) return resolve(answer!);
+      // Prepared again the next time: its table may have changed.
+      names.delete(name!);
+      reject(new PipelineFailed(error, left > 0));
     });
     const changed: Query = {
+      hasBeenParsed: () => query.name !== undefined && names.has(query.name),
       // The simple form of a query cannot follow others.
       requiresPreparation: () => true,
       submit(connection) {
         connection.stream.cork?.();
+        names = namesOf(connection);
         try {
           for (const statement of leading) send(connection, statement);
+          if (name !== undefined && (names.has(name) || names.size < maxPrepared)) query.name = name;
+          if (query.name !== undefined && !names.has(query.name))
+            connection.close({ type: "S", name: query.name });
           return Query.prototype.submit.call(query, connection);
         } finally {
           connection.stream.uncork?.();
@@ -55,7 +65,7 @@ export function sendPipelined(
         else Query.prototype.handleCommandComplete.call(query, message, connection);
       },
       handleReadyForQuery(connection) {
-        for (const { name } of leading) if (name !== undefined) namesOf(connection).add(name);
+        for (const sent of [...leading, query]) if (sent.name !== undefined) names.add(sent.name);
         Query.prototype.handleReadyForQuery.call(query, connection);
       },
     };
@@ -84,6 +94,8 @@ interface Connection {
 
 /** The part of pg's `Query` that is used. */
 interface Query {
+  name?: string;
+  hasBeenParsed(connection: Connection): boolean;
   requiresPreparation(): boolean;
   submit(connection: Connection): Error | null;
   handleDataRow(message: unknown): void;
@@ -96,6 +108,31 @@ type Callback = (error: unknown, answer?: PostgresAnswer) => void;
 interface QueryClass {
   new (text: string, values: unknown[], done: Callback): Query;
   prototype: Query;
+}
+
+/** Statements of the application that came once, without a name, and those that came again. */
+const repeated = new Map<string, string | undefined>();
+const maxRepeated = 100;
+
+/** The maximum number of statements that are prepared on a connection. */
+const maxPrepared = 300;
+
+/**
+ * Returns the name to prepare a statement of the application under, where it came before and writes rows without
+ * returning any. Planning such a statement takes the server longer than running it. One that returns rows would fail
+ * when its table has another column.
+ */
+function nameOfRepeated(text: string): string | undefined {
+  if (!repeated.has(text)) {
+    if (repeated.size >= maxRepeated) repeated.clear();
+    repeated.set(text, undefined);
+  } else if (
+    /^\s*(insert|update|delete)\b(?!.*\breturning\b)/is.test(text) &&
+    repeated.get(text) === undefined
+  ) {
+    repeated.set(text, nameOf(text));
+  }
+  return repeated.get(text);
 }
 
 /** The names that a connection has prepared. The list of pg has only those of pg's own queries. */
