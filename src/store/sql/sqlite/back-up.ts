@@ -1,6 +1,6 @@
-import { open, rename, rm, stat, writeFile } from "node:fs/promises";
+import { link, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { TillkitError } from "../../../errors/index.js";
+import { hasCode, TillkitError } from "../../../errors/index.js";
 import { because } from "../../../shared/because.js";
 import { newId } from "../../../shared/new-id.js";
 import { loadDriver, openDatabase } from "./database.js";
@@ -16,8 +16,9 @@ const allPages = 2 ** 31 - 1;
  */
 export async function backUp(file: string, to: string): Promise<{ bytes: number }> {
   const target = path.resolve(to);
-  if (await stat(target).catch(() => undefined))
-    throw new TillkitError("backup_refused", `${target} exists already; a backup overwrites nothing.`);
+  const refused = () =>
+    new TillkitError("backup_refused", `${target} exists already; a backup overwrites nothing.`);
+  if (await stat(target).catch(() => undefined)) throw refused();
   const { DatabaseSync, backup } = await loadDriver();
   const source = openDatabase(DatabaseSync, file, { readOnly: true });
   const partial = `${target}.${newId()}.partial`;
@@ -26,12 +27,19 @@ export async function backUp(file: string, to: string): Promise<{ bytes: number 
     await writeFile(partial, "", { flag: "wx", mode });
     await backup(source, partial, { rate: allPages });
     await sync(partial);
-    await rename(partial, target);
+    // Another backup may have got the name meanwhile: a link overwrites nothing, and a rename does.
+    await link(partial, target).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "EEXIST") throw refused();
+      // Some file systems have no links.
+      return rename(partial, target);
+    });
+    await rm(partial, { force: true });
     // Windows cannot open a directory, and does not need this call.
     if (process.platform !== "win32") await sync(path.dirname(target));
     return { bytes: (await stat(target)).size };
   } catch (cause) {
     await rm(partial, { force: true }).catch(() => {});
+    if (hasCode(cause, "backup_refused")) throw cause;
     throw new TillkitError("backup_failed", `The backup ${target} could not be written${because(cause)}`, {
       cause,
     });

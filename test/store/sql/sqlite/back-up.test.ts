@@ -91,6 +91,16 @@ describe("a backup of a SQLite file", () => {
     expect(readdirSync(folder)).toEqual(["shop.db"]);
   });
 
+  it("gets its name once of two at the same moment, and the other is refused", async () => {
+    const file = path.join(folder, "shop.db");
+    const ended = await Promise.allSettled([1, 2].map(() => place.store.backup(file)));
+    expect(ended.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect(ended.find(({ status }) => status === "rejected")).toMatchObject({
+      reason: { code: "backup_refused" },
+    });
+    expect(readdirSync(folder)).toEqual(["shop.db"]);
+  });
+
   it("leaves nothing behind if it cannot be written", async () => {
     await expect(place.store.backup(path.join(folder, "no", "shop.db"))).rejects.toMatchObject({
       code: "backup_failed",
