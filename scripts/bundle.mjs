@@ -71,7 +71,23 @@ function renderDynamicImport({ targetModuleId, customResolution }) {
 
 function renderChunk(code, { name }) {
   // Without its comments and spaces: they are nearly half of zod, and an import reads them.
-  return { code: name === inside ? minifySync(code, readable).code : requireInsideTry(code), map: null };
+  if (name === inside) return { code: minifySync(code, readable).code, map: null };
+  const own = requireInsideTry(code);
+  return { code: indentByTabs(own, this.parse(own)), map: null };
+}
+
+/** Indents by tabs, which is 0.1 MB less than by spaces. Text between backticks stays as it is. */
+function indentByTabs(code, tree) {
+  const texts = [];
+  const walk = (node) => {
+    if (node?.type === "TemplateElement") texts.push(node);
+    else if (typeof node === "object" && node !== null) Object.values(node).forEach(walk);
+  };
+  walk(tree);
+  const isText = (place) => texts.some(({ start, end }) => start < place && place <= end);
+  return code.replace(/^(?: {4})+/gm, (spaces, place) =>
+    isText(place) ? spaces : "\t".repeat(spaces.length / 4),
+  );
 }
 
 /**
