@@ -1,4 +1,4 @@
-import { type PaymentStore } from "../store/index.js";
+import { type PaymentStore, type PrunePosition } from "../store/index.js";
 import { queryError, queryTime, refuseUnknown } from "./reading/query.js";
 
 /** The number of pruned records. */
@@ -22,8 +22,10 @@ export async function pruneRecords<Tx>(store: PaymentStore<Tx>, query: { before:
   const before = queryTime("before", query.before);
   if (before === undefined) throw queryError("before must be a Date.");
   const total: Pruned = { webhooks: 0, events: 0 };
-  for (;;) {
-    const { webhooks, events } = await store.prune({ before, limit: batchSize });
+  for (let after: PrunePosition | undefined; ;) {
+    const batch = await store.prune({ before, limit: batchSize, ...(after && { after }) });
+    const { webhooks, events } = batch;
+    after = batch.after;
     total.webhooks += webhooks;
     total.events += events;
     if (webhooks < batchSize && events < batchSize) return total;

@@ -61,6 +61,22 @@ export interface HistoryPosition {
   resolution?: { at: string; id: string };
 }
 
+/** Where `prune` ended: only its store reads it. */
+export interface PrunePosition {
+  webhooks: string;
+  events: string;
+}
+
+/** What one call of `prune` deleted. */
+export interface PrunedBatch {
+  /** The number of webhooks whose bytes were deleted. */
+  webhooks: number;
+  /** The number of deleted events. */
+  events: number;
+  /** Where the next call goes on. */
+  after?: PrunePosition;
+}
+
 /** Which webhooks `webhooks` returns: those that match every given condition. */
 export interface WebhookPage {
   /** Only webhooks that name this payment. */

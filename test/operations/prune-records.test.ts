@@ -44,6 +44,17 @@ describe("pruning", () => {
     expect(pruned).toEqual({ webhooks: 501, events: 0 });
   });
 
+  it("goes on in each batch where the store ended, and not from the start", async () => {
+    const store = new MemoryStore();
+    const after = { webhooks: "w", events: "e" };
+    const prune = jest.spyOn(store, "prune");
+    prune.mockResolvedValueOnce({ webhooks: 500, events: 500, after });
+    const payments = testKit<never, MemoryTx>({ store });
+    await payments.prune({ before: new Date("2026-11-21") });
+    const batch = { before: "2026-11-21T00:00:00.000Z", limit: 500 };
+    expect(prune.mock.calls).toEqual([[batch], [{ ...batch, after }]]);
+  });
+
   it("goes on until nothing is left, also where only events are left", async () => {
     const store = new MemoryStore();
     await saved(store, { events: Array.from({ length: 501 }, (_, n) => event(`e-${n}`)) });

@@ -19,6 +19,7 @@ import {
   type NotesOptions,
   type PaymentPage,
   type PaymentStore,
+  type PrunedBatch,
   type ResolutionRecord,
   type RetireOptions,
   type RevivedPage,
@@ -197,7 +198,7 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     return notesAmong(this.#notes.allCommitted(), options);
   }
 
-  prune({ before, limit }: { before: string; limit: number }): Promise<{ webhooks: number; events: number }> {
+  prune({ before, limit }: { before: string; limit: number }): Promise<PrunedBatch> {
     return this.transaction(async () => ({
       webhooks: this.#webhooks.prune(before, limit),
       events: this.#dispatches.prune(before, limit),

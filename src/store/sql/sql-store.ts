@@ -205,7 +205,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     });
   }
 
-  prune(options: { before: string; limit: number }): Promise<{ webhooks: number; events: number }> {
+  prune(options: Parameters<PaymentStore["prune"]>[0]): ReturnType<PaymentStore["prune"]> {
     return this.#use(() => this.#shortTransaction((tx) => pruneFinal(tx, this.#db, options), "upkeep"));
   }
 

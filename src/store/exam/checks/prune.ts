@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type EventRecord, type HandlerKey } from "../../contract.js";
+import { type EventRecord, type HandlerKey, type PaymentStore, type PrunePosition } from "../../contract.js";
 import { at, auditor, event, ledger, mailer, payment, resolution, webhook } from "./fixtures.js";
 import {
   type Checks,
@@ -14,6 +14,12 @@ import {
 } from "./steps.js";
 
 const later = "2099-01-01T00:00:00.000Z";
+
+/** Prunes one batch. Returns how many of each. */
+async function pruned(store: PaymentStore, before = later) {
+  const { webhooks, events } = await store.prune({ before, limit: 10 });
+  return { webhooks, events };
+}
 
 /** Checks of `prune`. */
 export const pruneChecks: Checks = {
@@ -31,9 +37,9 @@ export const pruneChecks: Checks = {
       await settled(store, claim, { state: id === "e-dead" ? "dead" : "done", error: "no" });
     }
 
-    same(await store.prune({ before: "2000-01-01T00:00:00.000Z", limit: 10 }), { webhooks: 0, events: 0 });
-    same(await store.prune({ before: later, limit: 10 }), { webhooks: 1, events: 1 });
-    same(await store.prune({ before: later, limit: 10 }), { webhooks: 0, events: 0 });
+    same(await pruned(store, "2000-01-01T00:00:00.000Z"), { webhooks: 0, events: 0 });
+    same(await pruned(store), { webhooks: 1, events: 1 });
+    same(await pruned(store), { webhooks: 0, events: 0 });
 
     const again = await saved(store, { webhooks: [webhook("done")] });
     assert.equal(again.takenEventKeys.length, 1, "a pruned webhook is no longer recognised");
@@ -41,6 +47,29 @@ export const pruneChecks: Checks = {
     assert.equal((await store.counts()).dead, 1, "a dead dispatch was pruned");
     const [parked] = await store.transaction((tx) => store.rematchable(tx, ["p9"]));
     assert.ok(parked !== undefined && parked.rawBody.length > 0, "a parked webhook was pruned");
+  },
+
+  async "prune goes on where it ended, and misses nothing"(store) {
+    await store.registerHandlers([auditor]);
+    const names = [1, 2, 3, 4, 5, 6, 7].map((number) => `k${number}`);
+    await saved(store, {
+      // Two of a moment, and what stays is between the others.
+      webhooks: names.map((name, index) =>
+        webhook(name, { receivedAt: at(index >> 1), outcome: index % 3 === 0 ? "unmatched" : "applied" }),
+      ),
+      events: names.map((name, index) => event(name, { recordedAt: at(index >> 1) })),
+    });
+    for (const claim of await claimed(store, [auditor]))
+      await settled(store, claim, { state: claim.event.id === "k1" ? "dead" : "done", error: "no" });
+    const total = { webhooks: 0, events: 0 };
+    for (let after: PrunePosition | undefined; ;) {
+      const batch = await store.prune({ before: later, limit: 1, ...(after && { after }) });
+      total.webhooks += batch.webhooks;
+      total.events += batch.events;
+      after = batch.after;
+      if (batch.webhooks + batch.events === 0) break;
+    }
+    same(total, { webhooks: 4, events: 6 });
   },
 
   async "prune keeps the bytes of a mismatch until somebody has settled it"(store, another) {
@@ -76,8 +105,8 @@ export const pruneChecks: Checks = {
     await store.registerHandlers([ledger]);
     await saved(store, { events: [event("unwanted", { type: "payment.overdue" }), event("wanted")] });
     for (const claim of await claimed(store, [ledger])) await settled(store, claim, { state: "done" });
-    same(await store.prune({ before: later, limit: 10 }), { webhooks: 0, events: 2 });
-    same(await store.prune({ before: later, limit: 10 }), { webhooks: 0, events: 0 });
+    same(await pruned(store), { webhooks: 0, events: 2 });
+    same(await pruned(store), { webhooks: 0, events: 0 });
   },
 
   async "one call of prune deletes no more than its limit"(store) {

@@ -1,36 +1,47 @@
 import { orderOfMarked } from "../driver/dialect.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { isExpanded, keepHandlers } from "./expand-events.js";
+import { type PrunedBatch, type PrunePosition } from "../../contract.js";
 import { type Database } from "./names.js";
 
 /** Forgets raw bytes and events that are final, at most `limit` of each. Returns how many. */
 export async function pruneFinal(
   tx: Transaction,
   db: Database,
-  { before, limit }: { before: string; limit: number },
-): Promise<{ webhooks: number; events: number }> {
+  { before, limit, after }: { before: string; limit: number; after?: PrunePosition },
+): Promise<PrunedBatch> {
+  const webhooks = await pruneWebhooks(tx, db, { before, limit, from: after?.webhooks ?? "" });
+  const events = await pruneEvents(tx, db, { before, limit, from: after?.events ?? "" });
   return {
-    webhooks: await pruneWebhooks(tx, db, before, limit),
-    events: await pruneEvents(tx, db, before, limit),
+    webhooks: webhooks.count,
+    events: events.count,
+    after: { webhooks: webhooks.end, events: events.end },
   };
+}
+
+/** Records before a time, from the place on where the last batch ended. */
+interface PruneRange {
+  before: string;
+  limit: number;
+  from: string;
 }
 
 /** Deletes no bytes of a mismatch that nobody has settled: a person who accepts it needs them. */
 async function pruneWebhooks(
   tx: Transaction,
   { dialect, tables }: Database,
-  before: string,
-  limit: number,
-): Promise<number> {
+  { before, limit, from }: PruneRange,
+): Promise<{ count: number; end: string }> {
   const { isMarked, orderBy } = orderOfMarked(dialect, "kept_since", "received_at");
-  const { rows } = await tx.run<{ receipt_id: string }>(
-    `select receipt_id from ${tables.webhooks} w where ${isMarked} ${orderBy} < ? and parked is null
+  const { rows } = await tx.run<{ receipt_id: string; place: string }>(
+    `select receipt_id, ${orderBy} as place from ${tables.webhooks} w
+      where ${isMarked} ${orderBy} < ? and ${orderBy} >= ? and parked is null
         and (outcome <> 'mismatch' or exists
           (select 1 from ${tables.resolutions} r where r.receipt_id = w.receipt_id))
       order by ${orderBy} limit ? ${dialect.forUpdateSkipLocked}`,
-    [before, limit],
+    [before, from, limit],
   );
-  if (rows.length === 0) return 0;
+  if (rows.length === 0) return { count: 0, end: from };
   const ids = rows.map((row) => row.receipt_id);
   const which = dialect.among("receipt_id", ids);
   // The row stays, with its eventKey, so that a copy is still recognised.
@@ -38,31 +49,35 @@ async function pruneWebhooks(
     Buffer.alloc(0),
     ...which.params,
   ]);
-  return rows.length;
+  return { count: rows.length, end: rows.at(-1)!.place };
 }
 
-async function pruneEvents(tx: Transaction, db: Database, before: string, limit: number): Promise<number> {
+async function pruneEvents(
+  tx: Transaction,
+  db: Database,
+  { before, limit, from }: PruneRange,
+): Promise<{ count: number; end: string }> {
   const { dialect, tables: t } = db;
   await keepHandlers(tx, db);
   const [old, order] = dialect.sparesIndexes
     ? ["e.seq < ? and e.recorded_at < ?", "e.seq"]
     : ["e.recorded_at < ?", "e.recorded_at"];
   const bounds = dialect.sparesIndexes ? [await firstSeqSince(tx, t.events, before), before] : [before];
-  const { rows } = await tx.run<{ seq: unknown; id: string }>(
-    `select e.seq, e.id from ${t.events} e
-      where ${old} and ${isExpanded(db)} and not exists
+  const { rows } = await tx.run<{ seq: unknown; id: string; place: unknown }>(
+    `select e.seq, e.id, ${order} as place from ${t.events} e
+      where ${old} and ${order} >= ? and ${isExpanded(db)} and not exists
         (select 1 from ${t.dispatches} d where d.event_id = e.id and d.state not in ('done', 'retired'))
       order by ${order} limit ? ${dialect.forUpdateSkipLocked}`,
-    [...bounds, limit],
+    [...bounds, dialect.sparesIndexes ? Number(from) : from, limit],
   );
-  if (rows.length === 0) return 0;
+  if (rows.length === 0) return { count: 0, end: from };
   const ids = rows.map(({ id }) => id);
   const dispatches = dialect.among("event_id", ids);
   await tx.run(`delete from ${t.dispatches} where ${dispatches.sql}`, dispatches.params);
   const seqs = rows.map(({ seq }) => Number(seq));
   const events = dialect.among("seq", seqs);
   await tx.run(`delete from ${t.events} where ${events.sql}`, events.params);
-  return rows.length;
+  return { count: rows.length, end: String(rows.at(-1)!.place) };
 }
 
 /**
