@@ -23,7 +23,7 @@ const maxClaims = 3;
 const maxClaimants = 20;
 /** The number of clientIds that the store takes in one call. */
 const maxKeys = 500;
-const maxTries = 10;
+const maxTries = 30;
 
 /** Returns the number that a customer wrote, or `undefined` if it cannot be one. */
 export function readClaimNumber(text: unknown): string | undefined {
@@ -73,7 +73,7 @@ export async function keepClaim<Tx>(
       changed,
       // Written again too: a person who settles it in this moment has not seen this number.
       { ...open, version: known?.version ?? 0, value: known?.value ?? { since: claim.at } },
-      ...(await changedNumbers(store, clientId, claim, dropped)),
+      ...(await changedNumbers(store, clientId, claim.number, dropped)),
     ];
     try {
       return void (await store.transaction((tx) => store.save(tx, { notes })));
@@ -84,19 +84,36 @@ export async function keepClaim<Tx>(
   }
 }
 
+/** Lets a number of the provider, which a person has accepted, lead to the payment, as a claim does. */
+export async function keepNumber<Tx>(
+  store: PaymentStore<Tx>,
+  clientId: string,
+  number: string,
+): Promise<void> {
+  if (keyOfNumber(number) === undefined) return;
+  for (let tries = 1; ; tries++) {
+    const notes = await changedNumbers(store, clientId, number, []);
+    try {
+      return void (await store.transaction((tx) => store.save(tx, { notes })));
+    } catch (error) {
+      if (!hasCode(error, "store_conflict") || tries === maxTries) throw error;
+    }
+  }
+}
+
 /** Returns the notes of the numbers that lead to the payment from now on, or no longer. They are sorted, against deadlocks. */
 async function changedNumbers<Tx>(
   store: PaymentStore<Tx>,
   clientId: string,
-  claim: PaymentClaim,
+  number: string,
   dropped: readonly PaymentClaim[],
 ) {
-  const ids = [claim, ...dropped].map(({ number }) => keyOfNumber(number)!).toSorted();
+  const ids = [number, ...dropped.map((one) => one.number)].map((one) => keyOfNumber(one)!).toSorted();
   const stored = await store.notes({ kind: numberNotes, ids });
   return ids.map((id) => {
     const note = stored.find((one) => one.id === id);
     const others = claimantsIn(note).filter((one) => one !== clientId);
-    const own = id === keyOfNumber(claim.number) ? [clientId] : [];
+    const own = id === keyOfNumber(number) ? [clientId] : [];
     const clientIds = [...others, ...own].slice(-maxClaimants);
     const value = clientIds.length > 0 ? { clientIds } : null;
     return { kind: numberNotes, id, version: note?.version ?? 0, value };

@@ -50,7 +50,7 @@ export const paymentsCommand: CommandDefinition = {
   options: {
     ...databaseOptions,
     "--amount <value>":
-      "With find: the amount that was asked for, such as 1475. Needs --day. With refund: how much went back. With adopt: the amount to pay.",
+      "With find: the amount that was asked for or paid, such as 1475. Needs --day. With refund: how much went back. With adopt: the amount to pay.",
     "--day <day>": "With find: the UTC day on which the payment was made, such as 2024-05-01.",
     "--state <creating|pending|uncertain|failed|canceled|completed>": "With list and export: only these.",
     "--reference <text>": "With list and export: only those of this order. With adopt: its order.",

@@ -6,6 +6,7 @@ import { commandLine } from "../terminal/command-line.js";
 import { timeOption } from "../terminal/option-values.js";
 import { type Output } from "../terminal/output.js";
 import { printColumns } from "../terminal/table.js";
+import { notesOf } from "./notes-of.js";
 
 const dayMs = 24 * 60 * 60 * 1000;
 const maxPage = 500;
@@ -21,9 +22,9 @@ export async function find(payments: Payments, args: Arguments, output: Output):
     throw optionError("--amount must be a decimal, such as 1475 or 10.50.");
   if (!text && !day)
     throw operandError("tillkit payments find needs <text>, or --day with or without --amount.");
-  const isWanted = ({ createdAt, total }: Payment): boolean =>
+  const isWanted = ({ createdAt, total, received = total }: Payment): boolean =>
     (!day || startOfDay(new Date(createdAt)).getTime() === day.getTime()) &&
-    (amount === undefined || sameValue(total.value, amount));
+    (amount === undefined || [total, received].some(({ value }) => sameValue(value, amount)));
   const found = text
     ? (await paymentsNamed(payments, text)).filter(isWanted)
     : await ofDay(payments, day!, isWanted);
@@ -111,6 +112,7 @@ export function printPayments(found: readonly Payment[], output: Output, cursor?
       one.reported?.providerId ?? "",
     ]),
     ["clientId", "provider"],
+    found.map((one) => notesOf(one) && `${one.reference}: ${notesOf(one)}`),
   );
   return 0;
 }

@@ -3,6 +3,7 @@ import { type Arguments, type ExitCode } from "../terminal/command.js";
 import { byPerson, commandLine } from "../terminal/command-line.js";
 import { type Output, wrap } from "../terminal/output.js";
 import { paymentsNamed, printPayments } from "./find.js";
+import { notesOf } from "./notes-of.js";
 
 /** Tells what happened to the payment that a text names, and what to do next. */
 export async function showPayment(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
@@ -30,8 +31,8 @@ export async function showPayment(payments: Payments, args: Arguments, output: O
 
 function printHistory({ clientId, payment, others, entries }: PaymentHistory, output: Output): void {
   if (payment) {
-    const { state, reference, total, withheld, refunded } = payment;
-    const notes = [withheld, refunded && `${refunded} refunded`].filter(Boolean).join(", ");
+    const { state, reference, total } = payment;
+    const notes = notesOf(payment);
     const why = notes && ` (${notes})`;
     output.print(
       `${output.paint("bold", clientId)}: order ${reference}, ${total.value} ${total.currency}, ${state}${why}`,

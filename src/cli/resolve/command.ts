@@ -1,4 +1,5 @@
-import { type Evidence, type Payments, type Resolution } from "../../index.js";
+import { type Evidence, type Payments, type Resolution, type Resolved } from "../../index.js";
+import { notesOf } from "../payments/notes-of.js";
 import { describeRefund } from "../payments/refund.js";
 import { operandError, optionError } from "../terminal/arguments.js";
 import { type Arguments, type CommandDefinition, type Context, type ExitCode } from "../terminal/command.js";
@@ -69,14 +70,7 @@ async function decide(
 ): Promise<ExitCode> {
   const { output } = context;
   const would = await payments.resolve({ ...given, dryRun: true });
-  const { before, after, refund } = would.resolution;
-  const { clientId, reference, total } = would.payment ?? {};
-  if (would.resolved) {
-    const about = total && `${clientId}, order ${reference}, ${total.value} ${total.currency}: `;
-    output.print(
-      `${about ?? ""}${given.action}: ${refund ? describeRefund(refund) : `${before} → ${after}`}.`,
-    );
-  }
+  if (would.resolved) output.print(describe(given, would));
   const isWanted = would.resolved && (args.has("apply") || (await confirms("Settle it?", args, context)));
   const { resolution, resolved, payment } = isWanted ? await payments.resolve(given) : would;
   const isDry = resolved && !isWanted;
@@ -92,6 +86,16 @@ async function decide(
     `${payment ? `${payment.clientId} is ${payment.state}. ` : ""}${when}: ${done} by ${by} at ${at}: ${reason}`,
   );
   return 0;
+}
+
+/** Returns what the decision would change, for people. */
+function describe({ action }: Resolution, { resolution, payment }: Resolved): string {
+  const { before, after, refund, clientId } = resolution;
+  const { reference, total } = payment ?? {};
+  const notes = payment && notesOf(payment);
+  const about = total ? `, order ${reference}, ${total.value} ${total.currency}` : "";
+  const change = refund ? describeRefund(refund) : `${before} → ${after}${notes ? ` (${notes})` : ""}`;
+  return `${clientId}${about}: ${action}: ${change}.`;
 }
 
 function checkEvidenceOptions(args: Arguments): void {

@@ -2,13 +2,14 @@ import { oneLine, type Output } from "./output.js";
 
 /**
  * Prints rows in columns that fit the terminal. Where they are too wide, the widest column is cut, and ends with an ellipsis. The
- * columns `uncut` are never cut, because people copy them into the next command.
+ * columns `uncut` are never cut, because people copy them into the next command. A note stands on a line of its own, below its row.
  */
 export function printColumns(
   output: Output,
   headings: readonly string[],
   rows: readonly (readonly string[])[],
   uncut: readonly string[] = [],
+  notes: readonly string[] = [],
 ): void {
   const lines = [headings, ...rows].map((row) => row.map(oneLine));
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
@@ -23,6 +24,7 @@ export function printColumns(
     const cells = line.map((cell, column) => fitted(cell, widths[column]!));
     const text = cells.join("  ").trimEnd();
     output.print(index === 0 ? output.paint("dim", text) : text);
+    if (notes[index - 1]) output.print(`  ${oneLine(notes[index - 1]!)}`);
   }
 }
 

@@ -16,7 +16,7 @@ export interface PaymentQuery {
   reference?: string | undefined;
   /** `reported.providerId`, whether it is verified or not. */
   providerId?: string | undefined;
-  /** A number that customers gave on the return page: at most 20 payments. Only capitals, spaces and signs may differ. */
+  /** A number that customers gave on the return page, or of accepted evidence: at most 20 payments. Only capitals, spaces and signs may differ. */
   claimed?: string | undefined;
   /** Created at this time or later. */
   from?: Date | undefined;

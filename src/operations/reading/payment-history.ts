@@ -9,6 +9,7 @@ import {
   webhookNeeds,
 } from "../../model/attention.js";
 import { type EventType } from "../../model/event-map.js";
+import { isPositive } from "../../model/money.js";
 import { type LastReport, type Payment, type Refund } from "../../model/payment.js";
 import {
   type DispatchRecord,
@@ -254,15 +255,19 @@ function entryOfDispatch(
 }
 
 function entryOfResolution({ clientId: _, at, ...resolution }: ResolutionRecord): HistoryEntry {
-  const { action, by, reason, refund, before, after } = resolution;
+  const { action, by, reason, evidence, refund, before, after } = resolution;
   const done = refund?.kind === "reversal" ? "reversed" : action;
   const change =
     after === undefined || after === before || refund ? "" : ` (${before ?? "not stored"} → ${after})`;
-  const text = `${done} by ${by}${change}: ${refund ? `${refundText(refund)}: ` : ""}${reason}`;
+  const { kind, document, providerId } = evidence ?? {};
+  const shown = [kind, document, providerId]
+    .flatMap((one) => (one === undefined ? [] : [`, ${one}`]))
+    .join("");
+  const text = `${done} by ${by}${change}${shown}: ${refund ? `${refundText(refund)}: ` : ""}${reason}`;
   return { at, kind: "resolution", ...resolution, text };
 }
 
 function refundText({ amount, before, rest }: Refund): string {
   const [back, of, left] = [amount, before, rest].map(({ value, currency }) => `${value} ${currency}`);
-  return `${back} of ${of}, ${left} left`;
+  return `${back} of ${of}, ${isPositive(rest.value) ? `${left} left` : "all of it has gone back"}`;
 }

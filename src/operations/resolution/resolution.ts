@@ -54,7 +54,7 @@ export interface Resolved {
   resolution: ResolutionRecord;
   /** False where it had been resolved before: `resolution` is the earlier one. With `dryRun`: whether it would be stored. */
   resolved: boolean;
-  /** As it is stored now; absent where the store has no such payment. */
+  /** As it is stored now; absent where the store has no such payment. With `dryRun`: as it would be stored. */
   payment?: Payment;
 }
 

@@ -1,4 +1,5 @@
 import { hasCode } from "../../errors/index.js";
+import { keepNumber } from "../../checkout/payment-claims.js";
 import { sameTotal } from "../../model/attempts.js";
 import { checkAmount } from "../../model/money.js";
 import { type PaymentReport } from "../../model/payment-report.js";
@@ -63,9 +64,12 @@ export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resol
   const known = await store.history(clientId);
   const before = findIn(known, resolution.id);
   const stored = before ? undefined : await storeResolution(parts, { ...subject, known }, resolution, given);
-  const kept = before ?? stored ?? findIn(await store.history(clientId), resolution.id)!;
+  const kept = before ?? stored?.resolution ?? findIn(await store.history(clientId), resolution.id)!;
   refuseOtherAmount(kept, given);
-  const payment = await store.find(clientId);
+  // Also where it was stored before: that call may have ended here. A statement or a customer may name the payment by it.
+  const number = kept.evidence?.providerId;
+  if (number !== undefined && !given.dryRun) await keepNumber(store, clientId, number);
+  const payment = (given.dryRun && stored?.payment) || (await store.find(clientId));
   return { resolution: kept, resolved: stored !== undefined, ...(payment && { payment }) };
 }
 
@@ -97,16 +101,17 @@ async function findWebhook<Tx>(
   return (await store.webhooks({ receiptId, limit: 1 }))[0];
 }
 
-/** Resolves to the stored resolution, or to `undefined` where another call has resolved it meanwhile. */
+/** Resolves to what was stored, or to `undefined` where another call has resolved it meanwhile. */
 async function storeResolution<Tx>(
   parts: RecordingParts<Tx>,
   subject: ResolutionSubject & { known: StoredHistory },
   resolution: ResolutionRecord,
   given: Resolution,
-): Promise<ResolutionRecord | undefined> {
+): Promise<{ resolution: ResolutionRecord; payment: Payment | undefined } | undefined> {
   const { store, newId, policy, announceEvents } = parts;
   const report = subject.webhook && reportOf(subject.webhook);
   let kept = resolution;
+  let payment: Payment | undefined;
   try {
     await store.transaction(async (tx) => {
       const { clientId } = subject;
@@ -123,6 +128,7 @@ async function storeResolution<Tx>(
       const about = { resolution, given, payments, parts: { newId, policy }, webhook, report, known };
       const { drafts, resolutions = [resolution], ...rest } = changesOf(about);
       kept = { ...resolutions[0]!, ...stateChange(about, rest.updated) };
+      payment = rest.updated?.[0];
       const alike = alikeOf(about);
       const stamp = { newId, clientId, recordedAt: resolution.at };
       const events = drafts.map((draft) => stampEvent(draft, stamp));
@@ -137,7 +143,7 @@ async function storeResolution<Tx>(
     return undefined;
   }
   if (!given.dryRun) announceEvents();
-  return kept;
+  return { resolution: kept, payment };
 }
 
 interface ResolutionCase {

@@ -57,7 +57,7 @@ describe("tillkit payments refund", () => {
     const evidence = ["--evidence", "statement", "--document", "may.csv, line 7"];
     const { code } = await refund(["c-2", "--amount", "75", "--reversal", ...evidence, "--apply"]);
     expect(code).toBe(0);
-    expect(await show("c-2")).toContain("reversed by Amina: 75 KMF of 1475 KMF");
+    expect(await show("c-2")).toContain("reversed by Amina, statement, may.csv, line 7: 75 KMF of 1475 KMF");
   });
 
   it.each<[number, string, string[]]>([

@@ -1,12 +1,14 @@
 import { sqliteStore } from "tillkit/sql";
 import { webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../../src/store/exam/checks/steps.js";
-import { pendingPayment } from "../../support/webhooks.js";
+import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
+import { closeAll, testKit } from "../../support/kit.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
 const folder = temporaryFolder();
 const file = `${folder.path}/shop.db`;
 const resolve = (...argv: string[]) => runCli(["resolve", "--store", file, ...argv], { cwd: folder.path });
+const payments = (...argv: string[]) => runCli(["payments", ...argv, "--store", file], { cwd: folder.path });
 const who = ["--by", "Amina", "--reason", "lost webhook"];
 const row = ["--evidence", "statement", "--document", "november.csv, line 14"];
 
@@ -47,7 +49,7 @@ describe("tillkit resolve", () => {
     const accept = ["accept", "--client-id", "c-1", ...who, ...row, "--value", "1475"];
     const shown = await resolve(...accept, "--json");
     expect(shown.code).toBe(1);
-    expect(documentOf(shown)).toMatchObject({ dryRun: true, resolved: false, state: "pending" });
+    expect(documentOf(shown)).toMatchObject({ dryRun: true, resolved: false, state: "completed" });
     expect(shown.stderr).toContain("c-1, order order-1, 1475 KMF: accept: pending → completed.");
     const asked = { cwd: folder.path, stdin: "no\n" };
     expect(await runCli(["resolve", "--store", file, ...accept], asked)).toMatchObject({ code: 1 });
@@ -81,6 +83,45 @@ describe("tillkit resolve", () => {
     });
   });
 
+  it("finds and shows the numbers of accepted evidence", async () => {
+    const accept = [
+      "accept",
+      "--client-id",
+      "c-2",
+      ...who,
+      ...row,
+      "--value",
+      "1475",
+      "--provider-id",
+      "MVK-1",
+    ];
+    expect(await resolve(...accept, "--apply")).toMatchObject({ code: 0 });
+    expect((await payments("find", "mvk 1")).stdout).toContain("order-2");
+    expect((await payments("show", "MVK-1")).stdout).toContain(
+      "accepted by Amina (pending → completed), statement, november.csv, line 14, MVK-1: lost webhook",
+    );
+  });
+
+  it("says what was paid instead of what was asked, before and after it is accepted", async () => {
+    const store = sqliteStore(file);
+    const payment = { clientId: "c-3", serviceId: "s-3", reference: "order-3" };
+    await saved(store, { created: [pendingPayment(payment)] });
+    const body = completedBody({ clientId: "c-3", id: "s-3", total: { value: "14750", currency: "KMF" } });
+    await testKit({ store, spool: false }).receiveWebhook(signed(body));
+    const { receiptId } = (await store.history("c-3")).webhooks[0]!;
+    await closeAll();
+    const accept = ["accept", "--receipt-id", receiptId, ...who];
+    const paid = "paid 14750 KMF: 13275 too much";
+    expect((await resolve(...accept)).stdout).toContain(
+      `c-3, order order-3, 1475 KMF: accept: pending → completed (${paid}).`,
+    );
+    expect(await resolve(...accept, "--apply")).toMatchObject({ code: 0 });
+    expect((await payments("show", "c-3")).stdout).toContain(`1475 KMF, completed (${paid})`);
+    expect((await payments("list")).stdout).toContain(`\n  order-3: ${paid}\n`);
+    const [day] = pendingPayment().createdAt.split("T");
+    expect((await payments("find", "--amount", "14750", "--day", day!)).stdout).toContain("order-3");
+  });
+
   it("settles the webhook that --receipt-id names", async () => {
     const store = sqliteStore(file);
     const webhooks = ["r-1", "r-2"].map((receiptId) =>
@@ -88,6 +129,9 @@ describe("tillkit resolve", () => {
     );
     await saved(store, { webhooks });
     await store.close();
+    expect((await resolve("dismiss", "--receipt-id", "r-1", ...who)).stdout).toContain(
+      "nobody: dismiss: unmatched → dismissed.",
+    );
     const done = documentOf(await resolve("dismiss", "--receipt-id", "r-2", ...who, "--apply", "--json"));
     expect(done).toMatchObject({ resolution: { receiptId: "r-2" }, resolved: true });
   });

@@ -68,7 +68,7 @@ describe("the entries of a history", () => {
         evidence,
         reason: "it was paid",
         by: "Amina",
-        text: "accepted by Amina: it was paid",
+        text: "accepted by Amina, letter, a letter: it was paid",
       },
       { at, kind: "event", eventId: "e-1", type: run.type, text: "event: payment.completed" },
       {

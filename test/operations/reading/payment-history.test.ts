@@ -62,7 +62,7 @@ onEachDatabase("histories", (kind) => {
       "event: payment.paid_late",
       "webhook: failed",
       "decided: stale (failed after completed)",
-      "refunded by Amina: 1475 KMF of 1475 KMF, 0 KMF left: asked for",
+      "refunded by Amina: 1475 KMF of 1475 KMF, all of it has gone back: asked for",
       "event: payment.refunded",
       "event: payment.resolved",
     ]);

@@ -53,6 +53,28 @@ onEachDatabase("resolutions", (kind) => {
     expect(resolutions).toEqual([resolution]);
   });
 
+  it("return with dryRun the payment as it would be stored, with the amount that was paid", async () => {
+    const payments = shop();
+    await seed(pendingPayment());
+    const { receiptId } = await payments.receiveWebhook(signed(completedBody(short)));
+    const { payment } = await payments.resolve({ action: "accept", receiptId, ...why, dryRun: true });
+    expect(payment).toMatchObject({ state: "completed", received: short.total });
+    expect(await payments.find("c-1")).toMatchObject({ state: "pending" });
+  });
+
+  it("let the provider's number of accepted evidence find the payment, also for several people at once", async () => {
+    const shops = [shop(), shop(), shop()];
+    await seed(pendingPayment());
+    const accept = { action: "accept", clientId: "c-1", evidence: row, ...why } as const;
+    await shops[0]!.resolve({ ...accept, dryRun: true });
+    expect(await shops[0]!.find({ providerId: "mvk 778" })).toBeUndefined();
+    await Promise.all(shops.map((payments) => payments.resolve(accept)));
+    expect(await shops[0]!.find({ providerId: "mvk 778" })).toMatchObject({ clientId: "c-1" });
+    const { entries, attention } = await shops[0]!.history("c-1");
+    expect(entries.filter(({ kind }) => kind === "claim")).toEqual([]);
+    expect(attention).toEqual([]);
+  });
+
   it("are stored once, however many people resolve the same thing at the same moment", async () => {
     const shops = [shop(), shop(), shop()];
     await seed(pendingPayment());

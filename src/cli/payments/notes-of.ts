@@ -1,0 +1,29 @@
+import { type Payment } from "../../index.js";
+import { decimalOf, minorUnits } from "../../model/money.js";
+
+const needs = { paid_twice: "second payment", paid_late: "paid late", settled: undefined };
+
+/** Returns what people have to know of a payment besides its state, or an empty text. */
+export function notesOf(payment: Payment): string {
+  const { withheld, refunded, attention, replacedBy } = payment;
+  const notes = [
+    otherAmount(payment),
+    withheld,
+    refunded && `${refunded} refunded`,
+    attention && needs[attention],
+    replacedBy && "replaced",
+  ];
+  return notes.filter(Boolean).join(", ");
+}
+
+/** Returns the amount that was paid, and its difference from the amount that was asked for. */
+function otherAmount({ total, received }: Payment): string | undefined {
+  if (!received) return undefined;
+  const { value, currency } = received;
+  const paid = `paid ${value} ${currency}`;
+  if (currency !== total.currency) return paid;
+  const more = minorUnits(value, currency) - minorUnits(total.value, currency);
+  return more < 0n
+    ? `${paid}: ${decimalOf(-more, currency)} too little`
+    : `${paid}: ${decimalOf(more, currency)} too much`;
+}
