@@ -10,7 +10,9 @@ import { type Payment } from "../model/payment.js";
 import { type NamesOf } from "../shared/unknown-names.js";
 import { type RecordingParts } from "../webhook/recording/recording-parts.js";
 import { checkPerson, stateText } from "./resolution/resolution.js";
-import { rematch, rematchIn } from "../webhook/recording/rematch.js";
+import { type Outcome, type WebhookRecord } from "../store/index.js";
+import { Decisions } from "../webhook/recording/decisions.js";
+import { readStored, rematch, rematchIn } from "../webhook/recording/rematch.js";
 
 /** A payment that other code created at the service. */
 export interface Adoption extends Pick<PaymentRequest, "reference" | "total" | "metadata"> {
@@ -35,6 +37,8 @@ export interface AdoptedPayment {
   payment: Payment;
   /** False where the store had it already. With `dryRun`: whether it would be stored. */
   adopted: boolean;
+  /** With `dryRun`: what its waiting webhooks would become, and why, oldest first. */
+  webhooks?: { outcome: Outcome; reason?: string }[];
 }
 
 /** Another call stored the payment after this one had looked. */
@@ -54,8 +58,9 @@ export async function adoptPayment<Tx>(
 ): Promise<AdoptedPayment> {
   checkAdoption(adoption);
   await parts.ready();
-  const { adopted, payment } = await storeAdopted(parts, adoption);
-  if (adoption.dryRun) return { payment, adopted };
+  const planned = await storeAdopted(parts, adoption);
+  const { adopted } = planned;
+  if (adoption.dryRun) return planned;
   if (adopted) parts.announceEvents();
   // A webhook may have been recorded meanwhile. Its recorder looks after its commit too.
   await rematch(parts, [adoption.clientId]);
@@ -109,7 +114,7 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
       // Its webhooks may have been sent long ago.
       nextLookupAt: at,
     };
-    if (dryRun) return { payment, adopted: true };
+    if (dryRun) return decideWaiting(parts, await store.rematchable(tx, [clientId]), [...payments, payment]);
     // A reference without payments has no row to lock. While this one is open, no first attempt can be stored beside it.
     const isFirst = payments.every((other) => other.reference !== reference);
     const { takenClientIds } = await store.save(tx, { created: [{ ...payment, open: isFirst }] });
@@ -125,6 +130,20 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
     }
     return { payment, adopted: true };
   });
+}
+
+/** Returns the last payment as its waiting webhooks would change it, and what they would become. */
+function decideWaiting<Tx>(
+  { newId, policy, now }: RecordingParts<Tx>,
+  waiting: readonly WebhookRecord[],
+  payments: readonly Payment[],
+): AdoptedPayment {
+  const decisions = new Decisions(payments, { newId, policy, now: now().toISOString() });
+  const webhooks = waiting.map((webhook) => {
+    const { events: _, ...decided } = { events: [], ...decisions.decide(readStored(webhook), webhook) };
+    return decided;
+  });
+  return { payment: decisions.payments.find(payments.at(-1)!.clientId)!, adopted: true, webhooks };
 }
 
 function checkAdoption(adoption: Adoption): void {

@@ -52,6 +52,22 @@ onEachDatabase("the adoption of payments", (kind) => {
     expect(again).toMatchObject({ adopted: false, payment: { total: { value: "1475" } } });
   });
 
+  it("says with dryRun what its webhooks become", async () => {
+    const payments = shop();
+    await payments.receiveWebhook(paid());
+    expect(await payments.adopt({ ...adoption, dryRun: true })).toMatchObject({
+      adopted: true,
+      payment: { state: "completed" },
+      webhooks: [{ outcome: "applied" }],
+    });
+    const wrong = { ...adoption, total: { value: "1745", currency: "KMF" }, dryRun: true };
+    expect(await payments.adopt(wrong)).toMatchObject({
+      payment: { state: "pending" },
+      webhooks: [{ outcome: "mismatch", reason: "total.value: expected 1745, got 1475" }],
+    });
+    expect(await payments.find("legacy-1")).toBeUndefined();
+  });
+
   it("matches parked and foreign webhooks immediately", async () => {
     const payments = shop({ clientIdPrefix: "north-" });
     expect((await payments.receiveWebhook(paid())).outcome).toBe("foreign");

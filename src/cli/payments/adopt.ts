@@ -1,4 +1,4 @@
-import { type Adoption, type Payments } from "../../index.js";
+import { type AdoptedPayment, type Adoption, type Payments } from "../../index.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type ExitCode, type InputContext } from "../terminal/command.js";
 import { confirms } from "../terminal/confirm.js";
@@ -10,6 +10,15 @@ import { type Output } from "../terminal/output.js";
 const confirmMissing =
   "Its webhooks are decided with the adoption, and their signatures cover only fields, so that the application may ask the service " +
   "first. Give the application's --confirm=lookup, or --confirm=none where it has no `confirm`.";
+
+/** Says how the waiting webhooks fit what is to be adopted. */
+function describeWebhooks({ payment, webhooks = [] }: AdoptedPayment): string {
+  const other = webhooks.filter(({ outcome }) => outcome === "mismatch");
+  if (other.length > 0) return other.map(({ reason }) => `Its webhook does not fit: ${reason}.`).join("\n");
+  return webhooks.length > 0
+    ? `Its webhook fits: it would be ${payment.state}.`
+    : "No webhook that waits names it.";
+}
 
 /** Says what would be adopted, and adopts it with `--apply` or after a yes on standard input. */
 export async function adopt(
@@ -26,11 +35,11 @@ export async function adopt(
   const would = await payments.adopt({ ...given, dryRun: true });
   const isNew = would.adopted;
   if (isNew) {
+    output.print(`${clientId}: order ${reference}, ${amount} ${currency}.`);
     const webhooks = await payments.store.webhooks({ clientId, limit: 1000 });
-    const count = webhooks.length;
-    output.print(`${clientId}: order ${reference}, ${amount} ${currency}. Webhooks that name it: ${count}.`);
     const isWeak = webhooks.some(({ covers }) => covers !== "body");
     if (isWeak && givenPolicy(args, context).confirm === undefined) throw optionError(confirmMissing);
+    output.print(describeWebhooks(would));
   }
   const isWanted = isNew && (args.has("apply") || (await confirms("Adopt it?", args, context)));
   const { payment, adopted } = isNew && !isWanted ? would : await payments.adopt(given);
@@ -39,7 +48,7 @@ export async function adopt(
     adopted: adopted && !isDry,
     state: payment.state,
     clientId,
-    ...(isDry && { dryRun: true }),
+    ...(isDry && { dryRun: true, webhooks: would.webhooks }),
   });
   if (isDry) {
     output.print("Nothing was changed; --apply adopts it.");

@@ -8,10 +8,9 @@ import {
 import { isWholeNumber } from "../../shared/whole-number.js";
 import { type NamesOf } from "../../shared/unknown-names.js";
 import { type NoteRecord, type PaymentStore } from "../../store/index.js";
-import { readStored } from "../../webhook/recording/rematch.js";
 import { cursorAt, cursorPosition, queryError, refuseUnknown } from "../reading/query.js";
 import { type FactParts, factSources } from "./facts.js";
-import { type Fact, ruleTable } from "./rules.js";
+import { type Fact, ruleTable, totalOf } from "./rules.js";
 
 /** Selects entries of `payments.attention`. */
 export interface AttentionQuery {
@@ -105,10 +104,8 @@ export function attentionId({ rule, subject }: Pick<Fact, "rule" | "subject">): 
 export function entryOf(fact: Fact, note: NoteRecord | undefined, now: Date): AttentionEntry {
   const { rule, subject, since, payment, webhook, webhooks, dispatch, claim } = fact;
   const { snoozedUntil, settled, ...people } = noteOf(note);
-  const message = webhook?.rawBody && !payment ? readStored(webhook) : undefined;
-  const said = message?.kind === "payment" ? message.verified : undefined;
   const clientId = payment?.clientId ?? webhook?.clientId ?? dispatch?.clientId;
-  const total = payment?.total ?? (said && { value: said["total.value"], currency: said["total.currency"] });
+  const total = totalOf(fact);
   const runs = dispatch?.attempt ?? claim?.claims.length;
   const repeats = webhooks?.reduce((sum, { copies = 0 }) => sum + copies + 1, 0) ?? runs;
   return {

@@ -1,6 +1,8 @@
 import { type OpenClaim } from "../../checkout/payment-claims.js";
 import { type AttentionRule, attentionRules, maxCounted } from "../../model/attention.js";
-import { type Payment } from "../../model/payment.js";
+import { reportedTotal } from "../../model/payment-report.js";
+import { type Money, type Payment } from "../../model/payment.js";
+import { readStored } from "../../webhook/recording/rematch.js";
 import {
   type CountsOptions,
   type DispatchRecord,
@@ -53,6 +55,19 @@ const acceptLine = (kind: "lookup" | "statement", fact: Fact): string =>
   `${resolveLine("accept", fact)} --evidence ${kind} --document <where> --value <amount>`;
 const settleLine = ({ rule, subject }: Fact): string =>
   `tillkit attention settle ${rule}:${subject} ${person}`;
+
+/** Returns the amount of the payment, or else of the webhook. */
+export function totalOf({ payment, webhook }: Fact): Money | undefined {
+  const message = webhook?.rawBody && !payment ? readStored(webhook) : undefined;
+  return payment?.total ?? (message?.kind === "payment" ? reportedTotal(message) : undefined);
+}
+
+/** Returns the options of the amount. The person compares it with the order. */
+function amountOptions(fact: Fact): string {
+  const { value = "<value>", currency = "<code>" } = totalOf(fact) ?? {};
+  return `--amount ${value} --currency ${currency}`;
+}
+
 const said = ({ webhooks = [] }: Fact): string =>
   [...new Set(webhooks.map(({ reason }) => reason ?? "no reason is stored"))].slice(0, maxReasons).join("; ");
 
@@ -99,7 +114,7 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     why: ({ webhook }) =>
       `A signed webhook names a payment that the store does not have: ${webhook?.clientId}.`,
     next: (fact) =>
-      `Ours: tillkit payments adopt ${fact.webhook?.clientId} --reference <order> --amount <value> --currency <code> ${person}. Of another shop: ${resolveLine("dismiss", fact)}.`,
+      `Ours: tillkit payments adopt ${fact.webhook?.clientId} --reference <order> ${amountOptions(fact)} ${person}. Of another shop: ${resolveLine("dismiss", fact)}.`,
   },
   unconfirmed: {
     of: "webhook",

@@ -1,8 +1,7 @@
 import { hasCode } from "../../errors/index.js";
 import { keepNumber } from "../../checkout/payment-claims.js";
 import { sameTotal } from "../../model/attempts.js";
-import { checkAmount } from "../../model/money.js";
-import { type PaymentReport } from "../../model/payment-report.js";
+import { type PaymentReport, reportedTotal } from "../../model/payment-report.js";
 import { type Payment } from "../../model/payment.js";
 import { applyReport } from "../../webhook/reconciliation/reconcile.js";
 import { type DecisionParts } from "../../webhook/recording/decisions.js";
@@ -277,9 +276,9 @@ function acceptWebhook(
 }
 
 /** Returns the payment with the amount that the webhook reports, where it is another one. */
-function withReceived(stored: Payment, { verified }: PaymentReport): Payment {
-  const received = { value: verified["total.value"], currency: verified["total.currency"] };
-  return checkAmount(received) || sameTotal(received, stored.total) ? stored : { ...stored, received };
+function withReceived(stored: Payment, report: PaymentReport): Payment {
+  const received = reportedTotal(report);
+  return !received || sameTotal(received, stored.total) ? stored : { ...stored, received };
 }
 
 function reportOf(webhook: WebhookRecord): PaymentReport | undefined {

@@ -21,8 +21,16 @@ describe("tillkit payments adopt", () => {
   it("shows what it would store, and stores nothing without a yes", async () => {
     const shown = await payments(order);
     expect(shown).toMatchObject({ code: 1, stdout: expect.stringContaining("--apply adopts it") as string });
-    expect(shown.stdout).toContain("c-1: order order-1, 1475 KMF. Webhooks that name it: 1.");
-    expect(documentOf(await payments([...order, "--json"]))).toMatchObject({ adopted: false, dryRun: true });
+    expect(shown.stdout).toContain("c-1: order order-1, 1475 KMF.\nIts webhook fits: it would be completed.");
+    const wrong = await payments(order.with(5, "1745"));
+    expect(wrong.stdout).toContain(
+      "c-1: order order-1, 1745 KMF.\nIts webhook does not fit: total.value: expected 1745, got 1475.",
+    );
+    expect(documentOf(await payments([...order, "--json"]))).toMatchObject({
+      adopted: false,
+      dryRun: true,
+      webhooks: [{ outcome: "applied" }],
+    });
     expect(documentOf(await payments(["show", "c-1", "--json"]))).not.toHaveProperty("payment");
   });
 

@@ -83,6 +83,9 @@ onEachDatabase("what needs a person", (kind) => {
     });
     const unmatched = (await listed(payments, { rule: "unmatched" }))[0]!;
     expect(unmatched).toMatchObject({ total: { value: "1475", currency: "KMF" }, since: old.receivedAt });
+    expect(unmatched.next).toContain(
+      "adopt c-9 --reference <order> --amount 1475 --currency KMF --by <name>",
+    );
     expect(unmatched.ageMs).toBeGreaterThan(0);
     expect((await payments.health()).attention).toEqual({
       paid_other_amount: 1,
