@@ -1,7 +1,7 @@
 import { type Payment } from "../../index.js";
 import { decimalOf, minorUnits } from "../../model/money.js";
 
-const needs = { paid_twice: "second payment", paid_late: "paid late", settled: undefined };
+const attentionTexts = { paid_twice: "second payment", paid_late: "paid late", settled: undefined };
 
 /** Returns what people have to know of a payment besides its state, or an empty text. */
 export function notesOf(payment: Payment): string {
@@ -10,7 +10,7 @@ export function notesOf(payment: Payment): string {
     otherAmount(payment),
     withheld,
     refunded && `${refunded} refunded`,
-    attention && needs[attention],
+    attention && attentionTexts[attention],
     replacedBy && "replaced",
   ];
   return notes.filter(Boolean).join(", ");

@@ -62,7 +62,7 @@ onEachDatabase("resolutions", (kind) => {
     expect(await payments.find("c-1")).toMatchObject({ state: "pending" });
   });
 
-  it("let the provider's number of accepted evidence find the payment, also for several people at once", async () => {
+  it("let the provider's number of accepted evidence find the payment, also if several people accept it at the same moment", async () => {
     const shops = [shop(), shop(), shop()];
     await seed(pendingPayment());
     const accept = { action: "accept", clientId: "c-1", evidence: row, ...why } as const;
