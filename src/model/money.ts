@@ -115,11 +115,14 @@ function currencyMistake(currency: unknown): string {
     : 'must be a code of ISO 4217 such as "KMF".';
 }
 
-function valueMistake(value: unknown): string {
+/** Returns what is wrong with a value that is no amount above zero, as the end of a sentence. */
+export function valueMistake(value: unknown): string {
   if (isAmount(value)) return "must be above zero.";
   if (typeof value === "number" || typeof value === "bigint")
     return `must be a string, because numbers lose decimals: write "1475", not 1475.`;
   if (typeof value !== "string" || value === "") return 'must be a decimal string such as "1475" or "10.50".';
+  if (/^[1-9]\d{0,2}(,\d{3})+$/.test(value))
+    return `must be written without the comma: ${value.replaceAll(",", "")}.`;
   if (value.includes(",")) return 'must not contain a comma: write "10.50", and "1475" without separators.';
   if (/^[+-]/.test(value)) return "must have no sign, and be above zero.";
   if (/^\d+(?:\.\d+)?e[+-]?\d+$/i.test(value)) return "must be written without an exponent.";

@@ -1,5 +1,5 @@
 import { type Payment, type PaymentQuery, type Payments } from "../../index.js";
-import { isAmount, sameValue } from "../../model/money.js";
+import { isAmount, sameValue, valueMistake } from "../../model/money.js";
 import { operandError, optionError } from "../terminal/arguments.js";
 import { type Arguments, type ExitCode } from "../terminal/command.js";
 import { commandLine } from "../terminal/command-line.js";
@@ -18,8 +18,7 @@ export async function find(payments: Payments, args: Arguments, output: Output):
   const [amount, time] = [args.get("amount"), timeOption(args, "day")];
   const day = time && startOfDay(time);
   if (amount !== undefined && !day) throw optionError("--amount needs --day.");
-  if (amount !== undefined && !isAmount(amount))
-    throw optionError("--amount must be a decimal, such as 1475 or 10.50.");
+  if (amount !== undefined && !isAmount(amount)) throw optionError(`--amount ${valueMistake(amount)}`);
   if (!text && !day)
     throw operandError("tillkit payments find needs <text>, or --day with or without --amount.");
   const isWanted = ({ createdAt, total, received = total }: Payment): boolean =>
@@ -30,9 +29,17 @@ export async function find(payments: Payments, args: Arguments, output: Output):
     : await ofDay(payments, day!, isWanted);
   const code = printPayments(found, output);
   const show = (object: string): string => commandLine(["payments", "show", object], args);
-  if (found.length > 0) output.print(`\nWhat happened to it: ${show(found[0]!.clientId)}`);
+  const capitals = text?.toUpperCase();
+  if (found.length > 0)
+    output.print(`\nWhat happened to ${found.length > 1 ? "the first" : "it"}: ${show(found[0]!.clientId)}`);
   else if (text && (await payments.history(text)).entries.length > 0)
     output.print(`Webhooks name it, or somebody has settled it: ${show(text)}`);
+  else if (
+    capitals !== undefined &&
+    capitals !== text &&
+    (await paymentsNamed(payments, capitals)).length > 0
+  )
+    output.print(`Capitals differ. Did you mean: ${commandLine(["payments", "find", capitals], args)}`);
   else
     output.print(
       "Other ways: the number of the order, the number on the receipt, or --amount with --day. A number that only the provider " +

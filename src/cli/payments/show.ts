@@ -1,4 +1,5 @@
 import { type Payment, type PaymentHistory, type Payments } from "../../index.js";
+import { sameValue } from "../../model/money.js";
 import { type Arguments, type ExitCode } from "../terminal/command.js";
 import { byPerson, commandLine } from "../terminal/command-line.js";
 import { type Output, wrap } from "../terminal/output.js";
@@ -73,6 +74,12 @@ function printNext(
       "\nThe service has not said that it is paid. If its statement, or a letter of it, shows that:",
     );
     output.print(`  ${acceptLine(payment, args)}`);
+  }
+  const { total, received = total, refunded = "0" } = payment ?? {};
+  if (payment?.state === "completed" && !sameValue(refunded, received!.value)) {
+    output.print("\nIf you send money back, record how much:");
+    const amount = ["--amount", "<amount>", ...byPerson];
+    output.print(`  ${commandLine(["payments", "refund", clientId, ...amount], args)}`);
   }
 }
 

@@ -159,7 +159,7 @@ function entryOfReport(reported: LastReport): HistoryEntry {
   const { at, verified, status: _, ...others } = reported;
   const said = Object.entries(others).map(([field, value]) => {
     const isProven = (verified as readonly string[]).includes(field);
-    return `, ${field} ${String(value)}${isProven ? "" : " (not verified)"}`;
+    return `, ${field === "captured" && value === false ? "not paid yet" : `${field} ${String(value)}`}${isProven ? "" : " (not verified)"}`;
   });
   return {
     at,
@@ -250,7 +250,7 @@ function entryOfDispatch(
   const at = settledAt ?? events.find(({ id }) => id === eventId)?.recordedAt ?? "";
   const runs = attempt > 1 ? ` after ${attempt} runs` : "";
   const why = error === undefined || state === "done" ? "" : `: ${error}`;
-  const text = `dispatch of ${type} to ${handler}: ${state}${runs}${why}`;
+  const text = `dispatch of ${type} to ${handler}: ${state === "pending" ? "waits" : state}${runs}${why}`;
   return { at, kind: "dispatch", ...dispatch, text };
 }
 

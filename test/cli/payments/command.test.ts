@@ -25,6 +25,12 @@ beforeAll(async () => {
   await saved(store, {
     created: [
       payment("c-1", { reference: "order-7", serviceId: "s-1", createdAt: at(1), returnKeyHash: "a-hash" }),
+      payment("c-4", {
+        reference: "S-9",
+        serviceId: "s-4",
+        state: "completed",
+        createdAt: "2023-05-01T10:00:00.000Z",
+      }),
       payment("c-2", { reference: "order-7", state: "failed", open: false, createdAt: at(2) }),
       payment("c-3", {
         total: { value: "3500.00", currency: "KMF" },
@@ -102,8 +108,18 @@ describe("tillkit payments", () => {
     expect(stdout).toContain("c-1: order order-7, 1475 KMF, pending");
     expect(stdout).toContain("expected 1475, got 14");
     expect(stdout).toContain("Same order: c-2, 1475 KMF, failed");
+    expect(stdout).not.toContain("payments refund");
+    expect((await payments("show", "c-4")).stdout).toContain(
+      "tillkit payments refund c-4 --amount <amount> --by",
+    );
     expect((await payments("show", "c-lost")).stdout).toContain("The store has no payment c-lost");
     expect(await payments("show", "c-9")).toMatchObject({ code: 1 });
+  });
+
+  it("names the spelling in capitals where only that one is stored", async () => {
+    expect((await payments("find", "mvk-778 ")).stdout).not.toContain("Did you mean");
+    const { code, stdout } = await payments("find", "s-9");
+    expect([code, stdout]).toEqual([1, expect.stringContaining("Did you mean: tillkit payments find S-9 ")]);
   });
 
   it("prints commands that have the database, also where a file names it", async () => {
@@ -132,14 +148,15 @@ describe("tillkit payments", () => {
     expect(await idsOf("list", "--reference", "order-7", "--to", at(2))).toEqual(["c-1"]);
     const first = documentOf(await payments("list", "--limit", "2", "--json"));
     expect(first.payments).toHaveLength(2);
-    expect(await idsOf("list", "--limit", "2", "--cursor", first.cursor)).toEqual(["c-1"]);
+    expect(await idsOf("list", "--limit", "2", "--cursor", first.cursor)).toEqual(["c-1", "c-4"]);
   });
 
   it.each([
     [["look"], "tillkit payments needs find, show, refund, adopt, list or export"],
     [["find"], "find needs <text>, or --day"],
     [["find", "--amount", "5"], "--amount needs --day"],
-    [["find", "--amount", "5,5", "--day", "2024-05-01"], "--amount must be a decimal"],
+    [["find", "--amount", "5,5", "--day", "2024-05-01"], "--amount must not contain a comma"],
+    [["find", "--amount", "14,750", "--day", "2024-05-01"], "without the comma: 14750."],
     [["show"], "show needs <text>"],
     [["list", "c-1"], "list takes no <text>"],
     [["list", "--day", "2024-05-01"], "--day cannot be used with list"],
