@@ -78,13 +78,13 @@ function renderChunk(code, { name }) {
 
 /** Indents by tabs, which is 0.1 MB less than by spaces. Text between backticks stays as it is. */
 function indentByTabs(code, tree) {
-  const texts = [];
+  const templates = [];
   const walk = (node) => {
-    if (node?.type === "TemplateElement") texts.push(node);
+    if (node?.type === "TemplateElement") templates.push(node);
     else if (typeof node === "object" && node !== null) Object.values(node).forEach(walk);
   };
   walk(tree);
-  const isText = (place) => texts.some(({ start, end }) => start < place && place <= end);
+  const isText = (place) => templates.some(({ start, end }) => start < place && place <= end);
   return code.replace(/^(?: {4})+/gm, (spaces, place) =>
     isText(place) ? spaces : "\t".repeat(spaces.length / 4),
   );
