@@ -227,7 +227,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   retireHandler(name: string, options?: RetireHandlerOptions): Promise<number>;
   /**
    * Deletes raw bodies of final webhooks, and events whose dispatches are done or retired, recorded before
-   * `before`. Payments, eventKeys, and everything that is parked, undone or dead stay. Needs a store with `prune`.
+   * `before`. Payments, eventKeys, and everything that is parked, unsettled, undone or dead stay.
    *
    * @throws TillkitError `query_invalid`
    */

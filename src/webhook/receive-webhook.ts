@@ -7,7 +7,9 @@ import { type SignatureScheme, type VerifyInput } from "./signature/scheme.js";
 import { isRejection, verifySignature } from "./signature/verify-signature.js";
 
 /** One POST that arrived: its headers and its exact bytes; its method and address for schemes that sign them. */
-export interface WebhookRequest extends Omit<VerifyInput, "payload" | "rawBody"> {
+export interface WebhookRequest extends Omit<VerifyInput, "payload" | "rawBody" | "headers"> {
+  /** The headers: those of Node's request, the `Headers` of a `Request`, or an object with names in any case. */
+  headers: VerifyInput["headers"] | Headers;
   /** The exact bytes that arrived. A `Uint8Array` is taken for the bytes that it shows, as `request.bytes()` gives them. */
   rawBody: Buffer | Uint8Array | ArrayBuffer;
 }
@@ -32,9 +34,10 @@ export interface ReceiveParts {
  */
 export async function receiveWebhook(
   { scheme, keep, refused, now, newId }: ReceiveParts,
-  { rawBody: given, headers, method, url }: WebhookRequest,
+  { rawBody: given, headers: givenHeaders, method, url }: WebhookRequest,
 ): Promise<Receipt> {
   const rawBody = bytesOf(given);
+  const headers = headersOf(givenHeaders, scheme.header);
   const { covers } = scheme;
   const receiptId = newId();
   const receivedAt = dateString(now());
@@ -62,6 +65,20 @@ function bytesOf(given: unknown): Buffer {
     "raw_body_consumed",
     `rawBody must be the exact bytes that arrived, as a Buffer or a Uint8Array, and is ${given === null ? "null" : `of type ${typeof given}`}.`,
   );
+}
+
+/** Returns the headers by their names in lower case, as Node gives them. */
+function headersOf(given: WebhookRequest["headers"], signature: string): VerifyInput["headers"] {
+  // Node's own are not copied: they are most of the calls.
+  if (Object.hasOwn(given, signature.toLowerCase())) return given as VerifyInput["headers"];
+  const headers: Record<string, string | readonly string[] | undefined> = {};
+  const pairs = given instanceof Headers ? given.entries() : Object.entries(given);
+  for (const [name, value] of pairs) {
+    const lower = name.toLowerCase();
+    // A header that is there twice stays twice, so that a scheme can refuse it.
+    headers[lower] = headers[lower] === undefined ? value : [headers[lower], value ?? []].flat(2);
+  }
+  return headers;
 }
 
 let cachedDate = "";

@@ -51,6 +51,29 @@ describe("a signed webhook", () => {
   });
 
   it.each([
+    ["the Headers of a Request", (headers: Record<string, string>) => new Headers(headers)],
+    [
+      "names in other cases",
+      (headers: Record<string, string>) =>
+        Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value])),
+    ],
+  ])("is verified with %s, and refused with two signatures", async (_, given) => {
+    const payments = testKit();
+    await seed(payments.store, pendingPayment());
+    const { rawBody, headers } = signed(completedBody());
+    const request = { rawBody, headers: given(headers) };
+    expect(await payments.receiveWebhook(request)).toMatchObject({ outcome: "applied" });
+    const signature = headers["service-signature"];
+    const twice = { "Service-Signature": signature, "SERVICE-SIGNATURE": signature };
+    await expect(payments.receiveWebhook({ rawBody, headers: twice })).rejects.toMatchObject({
+      code: "signature_malformed",
+    });
+    await expect(payments.receiveWebhook({ rawBody, headers: new Headers() })).rejects.toMatchObject({
+      code: "signature_missing",
+    });
+  });
+
+  it.each([
     ["a Uint8Array", (bytes: Buffer) => new Uint8Array(bytes)],
     ["a part of a larger memory", (bytes: Buffer) => new Uint8Array([1, 2, ...bytes, 3]).subarray(2, -1)],
     ["an ArrayBuffer", (bytes: Buffer) => new Uint8Array(bytes).buffer],

@@ -15,7 +15,7 @@ export function isRematchable(webhook: { outcome: Outcome }): boolean {
 
 /** Returns whether a person must settle the webhook. Its bytes are kept until then. */
 export function needsResolution({ outcome }: { outcome: Outcome }): boolean {
-  return outcome === "mismatch";
+  return outcome === "mismatch" || outcome === "inadmissible";
 }
 
 /** The outcomes that a person has to see. */

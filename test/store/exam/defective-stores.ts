@@ -62,7 +62,7 @@ export const defects: Defect[] = [
           return { ...pruned, webhooks: webhooks + waiting.length };
         },
       }),
-    caughtBy: ["prune keeps the bytes of a mismatch until somebody has settled it"],
+    caughtBy: ["prune keeps the bytes of what a person must settle until somebody has settled it"],
   },
   {
     does: "finds many payments without their siblings",

@@ -57,6 +57,8 @@ export const pruneChecks: Checks = {
       webhooks: names.map((name, index) =>
         webhook(name, { receivedAt: at(index >> 1), outcome: index % 3 === 0 ? "unmatched" : "applied" }),
       ),
+    });
+    await saved(store, {
       events: names.map((name, index) => event(name, { recordedAt: at(index >> 1) })),
     });
     for (const claim of await claimed(store, [auditor]))
@@ -72,18 +74,19 @@ export const pruneChecks: Checks = {
     same(total, { webhooks: 4, events: 6 });
   },
 
-  async "prune keeps the bytes of a mismatch until somebody has settled it"(store, another) {
-    if (!store.prune || !store.webhooks) return;
-    const mismatch = webhook("wrong-amount", { outcome: "mismatch" });
-    await saved(store, { webhooks: [mismatch] });
-    same((await store.prune({ before: later, limit: 10 })).webhooks, 0);
-    const [kept] = await store.webhooks({ receiptId: mismatch.receiptId, limit: 1 });
-    assert.ok(
-      kept?.rawBody.equals(mismatch.rawBody),
-      "the bytes of a mismatch that waits for a person are gone",
-    );
-    await saved(another, { resolutions: [resolution("r1", { receiptId: mismatch.receiptId })] });
-    same((await store.prune({ before: later, limit: 10 })).webhooks, 1);
+  async "prune keeps the bytes of what a person must settle until somebody has settled it"(store, another) {
+    for (const outcome of ["mismatch", "inadmissible"] as const) {
+      const open = webhook(`open-${outcome}`, { outcome });
+      await saved(store, { webhooks: [open] });
+      same((await store.prune({ before: later, limit: 10 })).webhooks, 0);
+      const [kept] = await store.webhooks({ receiptId: open.receiptId, limit: 1 });
+      assert.ok(
+        kept?.rawBody.equals(open.rawBody),
+        `the bytes of a webhook with the outcome ${outcome}, which waits for a person, are gone`,
+      );
+      await saved(another, { resolutions: [resolution(`r-${outcome}`, { receiptId: open.receiptId })] });
+      same((await store.prune({ before: later, limit: 10 })).webhooks, 1);
+    }
   },
 
   async "an event that is saved after all others were pruned is claimed like them"(store) {

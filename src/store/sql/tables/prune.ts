@@ -26,7 +26,7 @@ interface PruneRange {
   from: string;
 }
 
-/** Deletes no bytes of a mismatch that nobody has settled: a person who accepts it needs them. */
+/** Deletes no bytes of a mismatch or an inadmissible webhook that nobody has settled: a person needs them. */
 async function pruneWebhooks(
   tx: Transaction,
   { dialect, tables }: Database,
@@ -36,7 +36,7 @@ async function pruneWebhooks(
   const { rows } = await tx.run<{ receipt_id: string; place: string }>(
     `select receipt_id, ${orderBy} as place from ${tables.webhooks} w
       where ${isMarked} ${orderBy} < ? and ${orderBy} >= ? and parked is null
-        and (outcome <> 'mismatch' or exists
+        and (outcome not in ('mismatch', 'inadmissible') or exists
           (select 1 from ${tables.resolutions} r where r.receipt_id = w.receipt_id))
       order by ${orderBy} limit ? ${dialect.forUpdateSkipLocked}`,
     [before, from, limit],
