@@ -35,7 +35,6 @@ import {
   takeDueInOneStatement,
 } from "./tables/dispatches.js";
 import { eventsPerRound, expandSome } from "./tables/expand-events.js";
-import { expandForClaim } from "./tables/expand-for-claim.js";
 import { deleteHandlers, storeHandlers, summarizeHandlers, unknownHandlers } from "./tables/handlers.js";
 import { countWaiting, deadDispatches, dispatchesOfRun, historyOf, webhooksPage } from "./tables/history.js";
 import { findNamedPayments, lockKeys } from "./tables/lock-payments.js";
@@ -164,29 +163,30 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   /** Claims in one step. `expanded` is the number of events that got their dispatches. */
   async #claimOnce(options: ClaimOptions): Promise<{ claims: Claim[]; expanded: number }> {
-    const expand = (tx: Transaction<Raw>, max: number) =>
-      expandForClaim(tx, this.#db, { ...options, limit: max });
+    const { limit } = options;
+    let expanded = 0;
+    const expand = async (tx: Transaction<Raw>) => (expanded = await expandSome(tx, this.#db));
     const { dialect, reader, writer } = this.#driver;
     // After a full claim there is nearly always more. Only an idle poll is worth a query that takes no lock.
     const found = this.#wasFull
       ? { unexpanded: true, due: true }
       : await anythingToClaim(reader, this.#db, options);
-    if (!found.unexpanded && !found.due) return { claims: [], expanded: 0 };
+    if (!found.unexpanded && !found.due) return { claims: [], expanded };
     const inside = (tx: Transaction<Raw>): ClaimSteps => ({
       take: (max) => takeDue(tx, this.#db, { ...options, limit: max }),
-      expand: (max) => expand(tx, max),
+      expand: () => expand(tx),
       commitApart: false,
     });
     const apart: ClaimSteps = {
       take: (max) => takeDueInOneStatement(writer, this.#db, { ...options, limit: max }),
-      expand: (max) => this.#shortTransaction((tx) => expand(tx, max)),
+      expand: () => this.#shortTransaction(expand),
       commitApart: true,
     };
-    const claim = await (dialect.writesInQueries
-      ? claimDue(apart, found, options.limit)
-      : this.#shortTransaction((tx) => claimDue(inside(tx), found, options.limit), "claim"));
-    this.#wasFull = claim.claims.length === options.limit;
-    return claim;
+    const claims = await (dialect.writesInQueries
+      ? claimDue(apart, found, limit)
+      : this.#shortTransaction((tx) => claimDue(inside(tx), found, limit), "claim"));
+    this.#wasFull = claims.length === limit;
+    return { claims, expanded };
   }
 
   renew(claim: RunKey, leaseMs: number): Promise<boolean> {

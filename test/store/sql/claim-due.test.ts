@@ -4,7 +4,7 @@ import { claimDue, type ClaimSteps } from "../../../src/store/sql/tables/dispatc
 const everything = { unexpanded: true, due: true };
 
 /** Returns steps over so many due dispatches and so many events to expand, and the list of the calls. */
-function steps(due: number, unexpanded: number, commitApart = true, leases = false) {
+function steps(due: number, unexpanded: number, commitApart = true) {
   const called: string[] = [];
   let waiting = due;
   const some: ClaimSteps = {
@@ -14,12 +14,10 @@ function steps(due: number, unexpanded: number, commitApart = true, leases = fal
       waiting -= taken;
       return Array.from({ length: taken }, () => ({}) as Claim);
     },
-    async expand(limit) {
-      called.push(`expand ${limit}`);
-      const leased = leases ? Math.min(limit, unexpanded) : 0;
-      waiting += unexpanded - leased;
-      const claims = Array.from({ length: leased }, () => ({}) as Claim);
-      return { claims, expanded: unexpanded, isOver: leased === unexpanded };
+    async expand() {
+      called.push("expand");
+      waiting += unexpanded;
+      return unexpanded;
     },
     commitApart,
   };
@@ -29,40 +27,29 @@ function steps(due: number, unexpanded: number, commitApart = true, leases = fal
 describe("a claim", () => {
   it("expands nothing when due dispatches fill it: new events are younger", async () => {
     const { some, called } = steps(10, 5);
-    expect((await claimDue(some, everything, 8)).claims).toHaveLength(8);
+    expect(await claimDue(some, everything, 8)).toHaveLength(8);
     expect(called).toEqual(["take 8"]);
   });
 
   it("expands new events when due dispatches do not fill it, and takes as many as the limit allows", async () => {
     const { some, called } = steps(3, 20);
-    expect((await claimDue(some, everything, 8)).claims).toHaveLength(8);
-    expect(called).toEqual(["take 8", "expand 5", "take 5"]);
-  });
-
-  it("takes no more where the expansion has leased all that there is, or all that the limit allows", async () => {
-    for (const [events, claims] of [
-      [2, 5],
-      [20, 8],
-    ] as const) {
-      const { some, called } = steps(3, events, true, true);
-      expect((await claimDue(some, everything, 8)).claims).toHaveLength(claims);
-      expect(called).toEqual(["take 8", "expand 5"]);
-    }
+    expect(await claimDue(some, everything, 8)).toHaveLength(8);
+    expect(called).toEqual(["take 8", "expand", "take 5"]);
   });
 
   it("skips the steps for which nothing was found", async () => {
     const nothingDue = steps(0, 2);
-    expect((await claimDue(nothingDue.some, { unexpanded: true, due: false }, 8)).claims).toHaveLength(2);
-    expect(nothingDue.called).toEqual(["expand 8", "take 8"]);
+    expect(await claimDue(nothingDue.some, { unexpanded: true, due: false }, 8)).toHaveLength(2);
+    expect(nothingDue.called).toEqual(["expand", "take 8"]);
     const nothingNew = steps(2, 0);
-    expect((await claimDue(nothingNew.some, { unexpanded: false, due: true }, 8)).claims).toHaveLength(2);
+    expect(await claimDue(nothingNew.some, { unexpanded: false, due: true }, 8)).toHaveLength(2);
     expect(nothingNew.called).toEqual(["take 8"]);
   });
 
   it("keeps what it has leased when a later step fails, if each step commits by itself", async () => {
     const { some } = steps(3, 5);
     some.expand = () => Promise.reject(new Error("the lock was not free in time"));
-    expect((await claimDue(some, everything, 8)).claims).toHaveLength(3);
+    expect(await claimDue(some, everything, 8)).toHaveLength(3);
   });
 
   it("rejects where nothing was leased, or the failure rolls everything back", async () => {

@@ -14,11 +14,7 @@ import { isUnexpanded } from "./expand-events.js";
 import { type Database } from "./names.js";
 import { chunks } from "./write-rows.js";
 
-/** A row of a leased dispatch and its event. */
-export type ClaimRow = EventRow & { handler: string } & Record<
-    "fence" | "attempt" | "failures",
-    number | string
-  >;
+type ClaimRow = EventRow & { handler: string } & Record<"fence" | "attempt" | "failures", number | string>;
 
 /** Returns whether a claim would find something, by reading committed rows: an idle poll takes no lock. */
 export async function anythingToClaim(
@@ -41,36 +37,26 @@ export async function anythingToClaim(
 export interface ClaimSteps {
   /** Leases at most so many due dispatches of the named handlers, oldest event first. */
   take(limit: number): Promise<Claim[]>;
-  /**
-   * Gives events their dispatches, and may lease some, at most `limit`. `expanded` is the number of events; `isOver`: none is
-   * left for the claim.
-   */
-  expand(limit: number): Promise<{ claims: Claim[]; expanded: number; isOver: boolean }>;
+  /** Gives events their dispatches. Returns the number of events. */
+  expand(): Promise<number>;
   /** Whether each step commits by itself, so that leased dispatches stay leased when a later step fails. */
   readonly commitApart: boolean;
 }
 
-/**
- * Takes dispatches that are due, and new events only where the limit leaves space for them: those are younger. `expanded` is the number
- * of events that got their dispatches.
- */
+/** Takes dispatches that are due, and new events only where the limit leaves space for them: those are younger. */
 export async function claimDue(
   steps: ClaimSteps,
   found: { unexpanded: boolean; due: boolean },
   limit: number,
-): Promise<{ claims: Claim[]; expanded: number }> {
+): Promise<Claim[]> {
   const claims = found.due ? await steps.take(limit) : [];
-  let expanded = 0;
-  if (!found.unexpanded || claims.length >= limit) return { claims, expanded };
+  if (!found.unexpanded || claims.length >= limit) return claims;
   try {
-    const fresh = await steps.expand(limit - claims.length);
-    claims.push(...fresh.claims);
-    ({ expanded } = fresh);
-    if (!fresh.isOver && claims.length < limit) claims.push(...(await steps.take(limit - claims.length)));
+    if ((await steps.expand()) > 0) claims.push(...(await steps.take(limit - claims.length)));
   } catch (error) {
     if (!steps.commitApart || claims.length === 0) throw error;
   }
-  return { claims, expanded };
+  return claims;
 }
 
 /** Leases due dispatches with a statement that reads them and others that write, inside a transaction. */
@@ -122,8 +108,7 @@ export async function takeDueInOneStatement(
   return rows.map(claimOf);
 }
 
-/** The columns that the event of a claim is read from. */
-export const eventColumns = "e.id, e.type, e.client_id, e.recorded_at, e.payload";
+const eventColumns = "e.id, e.type, e.client_id, e.recorded_at, e.payload";
 
 /** Returns a query with a branch for each handler, which reads its part of the index in event order and stops at the limit. */
 function dueDispatches(db: Database, options: ClaimOptions): Fragment {
@@ -156,7 +141,9 @@ function dueBranches(
   // Where a previous version wrote the row, there is no `waits_from`.
   const isDue = `(due_at <= ${dialect.now}
     or coalesce(waits_from, due_at - ${maxUnmarkedMs}) between ${dialect.now} + 1 and due_at)`;
-  return [...wantedTypes(handlers)].map(([name, wanted]) => {
+  const types = new Map<string, Set<string>>();
+  for (const { event, name } of handlers) types.set(name, (types.get(name) ?? new Set()).add(event));
+  return [...types].map(([name, wanted]) => {
     const only = wanted.has("*") ? "" : `and event_type in (${placeholders(wanted.size)})`;
     return {
       sql: `from ${tables.dispatches} where open_handler = ? ${only} and ${isDue}`,
@@ -165,15 +152,7 @@ function dueBranches(
   });
 }
 
-/** Returns the event types for which each name is registered. */
-export function wantedTypes(handlers: ClaimOptions["handlers"]): Map<string, Set<string>> {
-  const types = new Map<string, Set<string>>();
-  for (const { event, name } of handlers) types.set(name, (types.get(name) ?? new Set()).add(event));
-  return types;
-}
-
-/** Returns the claim of a row. */
-export function claimOf(row: ClaimRow): Claim {
+function claimOf(row: ClaimRow): Claim {
   return {
     event: eventFromRow(row),
     handler: row.handler,

@@ -1,7 +1,6 @@
 import { Pool } from "pg";
 import { postgresStore } from "tillkit/sql";
 import { numbered, postgresDialect } from "../../../../src/store/sql/postgres/postgres-dialect.js";
-import { expandForClaim } from "../../../../src/store/sql/tables/expand-for-claim.js";
 import { anythingToClaim, takeDueInOneStatement } from "../../../../src/store/sql/tables/dispatches.js";
 import {
   countWaiting,
@@ -132,7 +131,6 @@ function examine(url: string): void {
       await lockKeys(session, db, keys);
       await anythingToClaim(session, db, { handlers: [ledger] });
       await takeDueInOneStatement(session, db, { handlers: [ledger], limit: 50, leaseMs: 1000 });
-      await expandForClaim(session, db, { handlers: [ledger], limit: 50, leaseMs: 1000 });
       await pruneFinal(session, db, { before: "3", limit: 50 });
       await historyOf(session, db, "c");
       await countWaiting(session, db);
