@@ -123,8 +123,10 @@ async function storeResolution<Tx>(
         await store.save(tx, { dismissed: [subject.webhook.receiptId] });
       // Read again: an outcome changes only under these locks.
       const webhook = subject.webhook && (await findWebhook(store, subject.webhook.receiptId));
+      // What is beyond the limit waits for its own decision.
+      const others = webhook ? await store.webhooks({ clientId, outcome: webhook.outcome, limit: 200 }) : [];
       const { known } = subject;
-      const about = { resolution, given, payments, parts: { newId, policy }, webhook, report, known };
+      const about = { resolution, given, payments, parts: { newId, policy }, webhook, others, report, known };
       const { drafts, resolutions = [resolution], ...rest } = changesOf(about);
       kept = { ...resolutions[0]!, ...stateChange(about, rest.updated) };
       payment = rest.updated?.[0];
@@ -151,6 +153,8 @@ interface ResolutionCase {
   payments: readonly Payment[];
   parts: Pick<DecisionParts, "newId" | "policy">;
   webhook: WebhookRecord | undefined;
+  /** Webhooks of the same payment with the same outcome. */
+  others: readonly WebhookRecord[];
   report: PaymentReport | undefined;
   /** What was stored about the payment before. */
   known: StoredHistory;
@@ -168,14 +172,15 @@ function stateChange(
 
 /**
  * Returns resolutions of the payment's other webhooks that wait for a person with the same reason: one decision settles them all.
+ * One that names another number of the provider may be another transfer, and waits.
  */
-function alikeOf({ resolution, webhook, known }: ResolutionCase): ResolutionRecord[] {
+function alikeOf({ resolution, webhook, others, report, known }: ResolutionCase): ResolutionRecord[] {
   if (!webhook || !(isWaiting(webhook) || webhook.outcome === "mismatch")) return [];
   const { clientId, reason, by, at } = resolution;
   const resolved = new Set([webhook.receiptId, ...known.resolutions.map(({ receiptId }) => receiptId)]);
-  return known.webhooks
-    .filter((one) => one.outcome === webhook.outcome && one.reason === webhook.reason)
-    .filter(({ receiptId }) => !resolved.has(receiptId))
+  return others
+    .filter((one) => one.reason === webhook.reason)
+    .filter((one) => !resolved.has(one.receiptId) && !isOtherTransfer(report, reportOf(one)))
     .map(({ receiptId, outcome: before }) => {
       const id = `${actions.dismiss}:${receiptId}`;
       const action = actions.dismiss;
@@ -279,6 +284,11 @@ function acceptWebhook(
 function withReceived(stored: Payment, report: PaymentReport): Payment {
   const received = reportedTotal(report);
   return !received || sameTotal(received, stored.total) ? stored : { ...stored, received };
+}
+
+function isOtherTransfer(one: PaymentReport | undefined, other: PaymentReport | undefined): boolean {
+  const number = other?.verified.providerId;
+  return number !== undefined && number !== one?.verified.providerId;
 }
 
 function reportOf(webhook: WebhookRecord): PaymentReport | undefined {
