@@ -1,4 +1,5 @@
-import { sameValue } from "./money.js";
+import { checkAmount, sameValue } from "./money.js";
+import { type PaymentReport } from "./payment-report.js";
 import { type Money, type Payment } from "./payment.js";
 
 /** Returns whether the order got this payment: it is completed, and was not withheld from the order. */
@@ -34,4 +35,10 @@ export function receivedOf({ total, received = total }: Payment): Money {
 /** Returns whether two totals are the same amount of the same currency. */
 export function sameTotal(a: Money, b: Money): boolean {
   return a.currency === b.currency && sameValue(a.value, b.value);
+}
+
+/** Returns the amount that a report names, or `undefined` where it is none. */
+export function reportedTotal({ verified }: PaymentReport): Money | undefined {
+  const total = { value: verified["total.value"], currency: verified["total.currency"] };
+  return checkAmount(total) ? undefined : total;
 }

@@ -1,5 +1,3 @@
-import { checkAmount } from "./money.js";
-import { type Money } from "./payment.js";
 import { type IndispensableField, type SignedField, type UndecidingField } from "./signed-fields.js";
 
 /**
@@ -69,9 +67,3 @@ export type Message =
   | PaymentReport
   | { kind: "unrecognised"; eventKey: string; topic: string; type: string }
   | { kind: "inadmissible"; eventKey: string; reason: string };
-
-/** Returns the amount that a report names, or `undefined` where it is none. */
-export function reportedTotal({ verified }: PaymentReport): Money | undefined {
-  const total = { value: verified["total.value"], currency: verified["total.currency"] };
-  return checkAmount(total) ? undefined : total;
-}

@@ -63,7 +63,9 @@ export interface HistoryPosition {
 
 /** Where `prune` ended: only its store reads it. */
 export interface PrunePosition {
+  /** Where the webhooks ended. */
   webhooks: string;
+  /** Where the events ended. */
   events: string;
 }
 

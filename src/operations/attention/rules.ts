@@ -1,6 +1,6 @@
 import { type OpenClaim } from "../../checkout/payment-claims.js";
 import { type AttentionRule, attentionRules, maxCounted } from "../../model/attention.js";
-import { reportedTotal } from "../../model/payment-report.js";
+import { reportedTotal } from "../../model/attempts.js";
 import { type Money, type Payment } from "../../model/payment.js";
 import { readStored } from "../../webhook/recording/rematch.js";
 import {

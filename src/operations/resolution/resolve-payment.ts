@@ -1,7 +1,7 @@
 import { hasCode } from "../../errors/index.js";
 import { keepNumber } from "../../checkout/payment-claims.js";
-import { sameTotal } from "../../model/attempts.js";
-import { type PaymentReport, reportedTotal } from "../../model/payment-report.js";
+import { reportedTotal, sameTotal } from "../../model/attempts.js";
+import { type PaymentReport } from "../../model/payment-report.js";
 import { type Payment } from "../../model/payment.js";
 import { applyReport } from "../../webhook/reconciliation/reconcile.js";
 import { type DecisionParts } from "../../webhook/recording/decisions.js";
@@ -123,7 +123,6 @@ async function storeResolution<Tx>(
         await store.save(tx, { dismissed: [subject.webhook.receiptId] });
       // Read again: an outcome changes only under these locks.
       const webhook = subject.webhook && (await findWebhook(store, subject.webhook.receiptId));
-      // What is beyond the limit waits for its own decision.
       const others = webhook ? await store.webhooks({ clientId, outcome: webhook.outcome, limit: 200 }) : [];
       const { known } = subject;
       const about = { resolution, given, payments, parts: { newId, policy }, webhook, others, report, known };
@@ -153,7 +152,7 @@ interface ResolutionCase {
   payments: readonly Payment[];
   parts: Pick<DecisionParts, "newId" | "policy">;
   webhook: WebhookRecord | undefined;
-  /** Webhooks of the same payment with the same outcome. */
+  /** Webhooks of the same payment with the same outcome, at most 200: others wait for their own decision. */
   others: readonly WebhookRecord[];
   report: PaymentReport | undefined;
   /** What was stored about the payment before. */
