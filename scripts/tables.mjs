@@ -1,4 +1,4 @@
-// Writes the parts of documents that are made from the sources, and the report of the public interface. The tests below
+// Writes what is made from the sources: parts of documents, and the report of the public interface. The tests below
 // write them when TILLKIT_TEST_WRITE_TABLE is set.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";

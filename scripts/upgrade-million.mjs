@@ -1,4 +1,5 @@
-// Upgrades the oldest tables with a million payments, and restores their backup. `npm run upgrade:million -- --help`
+// Upgrades the oldest tables with a million payments, and restores their backup.
+// `npm run upgrade:million -- --help`
 import { parseArgs } from "node:util";
 import { compileKit } from "../test/promises/crash/harness/compile-kit.mjs";
 import { upgrade } from "../test/store/sql/upgrade/run.mjs";

@@ -20,6 +20,6 @@ export const firstTests = [
   "/test/store/sql/(mysql/mysql-store|postgres/postgres-store|clock-jumps|pool-size)",
 ];
 
-/** What the summary says about the long tests. */
+/** The summary's text about the long tests. */
 export const whyLong =
   "the long tests (crashes, failovers, the simulation, the browser, the example stores) and the tests on the packed package: npm run test:all";

@@ -1,6 +1,6 @@
 import { hasCode } from "../errors/index.js";
 import { type Payment } from "../model/payment.js";
-import { type NoteRecord, type PaymentStore } from "../store/index.js";
+import { type Changes, type NoteRecord, type PaymentStore } from "../store/index.js";
 
 /** A number with which a customer says that a payment is paid. It proves nothing, and nothing is decided by it. */
 export interface PaymentClaim {
@@ -60,28 +60,21 @@ export async function keepClaim<Tx>(
 ): Promise<void> {
   const { clientId } = payment;
   const open = { kind: openNotes, id: openId(payment) };
-  for (let tries = 1; ; tries++) {
+  await saveNotes(store, async () => {
     const [note] = await store.notes({ kind: claimNotes, ids: [clientId] });
     const before = claimsIn(note);
-    if (before.some(({ number }) => isSameNumber(number, claim.number))) return;
+    if (before.some(({ number }) => isSameNumber(number, claim.number))) return undefined;
     const claims = [...before, claim].slice(-maxClaims);
-    const changed = { kind: claimNotes, id: clientId, version: note?.version ?? 0, value: { claims } };
     const dropped = before.filter((one) => !claims.includes(one));
     const [known] = await store.notes({ kind: openNotes, ids: [open.id] });
     // In the order of their keys, against deadlocks.
-    const notes = [
-      changed,
+    return [
+      { kind: claimNotes, id: clientId, version: note?.version ?? 0, value: { claims } },
       // Written again too: a person who settles it in this moment has not seen this number.
       { ...open, version: known?.version ?? 0, value: known?.value ?? { since: claim.at } },
       ...(await changedNumbers(store, clientId, claim.number, dropped)),
     ];
-    try {
-      return void (await store.transaction((tx) => store.save(tx, { notes })));
-    } catch (error) {
-      // Another process has changed a claim of the payment, or of the number.
-      if (!hasCode(error, "store_conflict") || tries === maxTries) throw error;
-    }
-  }
+  });
 }
 
 /** Lets a number of the provider, which a person has accepted, lead to the payment, as a claim does. */
@@ -90,9 +83,18 @@ export async function keepNumber<Tx>(
   clientId: string,
   number: string,
 ): Promise<void> {
-  if (keyOfNumber(number) === undefined) return;
+  if (keyOfNumber(number) !== undefined)
+    await saveNotes(store, () => changedNumbers(store, clientId, number, []));
+}
+
+/** Saves notes. Makes them again where another process has changed one of them meanwhile. */
+async function saveNotes<Tx>(
+  store: PaymentStore<Tx>,
+  make: () => Promise<Changes["notes"] | undefined>,
+): Promise<void> {
   for (let tries = 1; ; tries++) {
-    const notes = await changedNumbers(store, clientId, number, []);
+    const notes = await make();
+    if (notes === undefined) return;
     try {
       return void (await store.transaction((tx) => store.save(tx, { notes })));
     } catch (error) {
@@ -181,7 +183,7 @@ export async function countClaims(store: Pick<PaymentStore, "notes" | "findMany"
   return (await openClaims(store, { limit: maxKeys })).filter(({ isOpen }) => isOpen).length;
 }
 
-/** Reads one page of open notes, and deletes those of completed payments. Returns where the next page begins. */
+/** Deletes the open notes of completed payments, among those of one page. Returns where the next page begins. */
 export async function closeClaims<Tx>(
   store: PaymentStore<Tx>,
   page: { after?: string; limit: number },

@@ -131,3 +131,8 @@ export function valueMistake(value: unknown): string {
   if (/^\d+\.\d{5}/.test(value)) return `has more than ${maxDecimals} decimals.`;
   return 'must be a decimal string such as "1475" or "10.50", without spaces or symbols.';
 }
+
+/** Returns what is left of an amount after a refund, for people. */
+export function restText({ value, currency }: { value: string; currency: string }): string {
+  return isPositive(value) ? `${value} ${currency} left` : "all of it has gone back";
+}

@@ -16,6 +16,8 @@ import { envFileOption } from "../terminal/read-file.js";
 import { printColumns } from "../terminal/table.js";
 import { requiredOption, requiredOptions, timeOption } from "../terminal/option-values.js";
 
+const who = byPerson.slice(0, 2);
+
 const handlerActions: Readonly<Record<string, Action>> = {
   list: { options: [], object: "optional", run: listAll },
   pause: {
@@ -134,7 +136,6 @@ async function listAll(payments: Payments, args: Arguments, output: Output): Pro
       ]),
       ["handler"],
     );
-  const who = byPerson.slice(0, 2);
   for (const { name, paused, dead, changes } of handlers) {
     for (const one of args.object === undefined ? [] : changes) output.print(changeText(one));
     if (paused) output.print(`Let it run: ${commandLine(["handlers", "resume", name, ...who], args)}`);
@@ -239,7 +240,7 @@ async function retry(payments: Payments, args: Arguments, output: Output): Promi
     if (paused && found.some(({ handler }) => handler === name))
       output.print(
         `${name} is paused since ${paused.at.slice(0, 16)}Z, so its dispatches wait. Let it run: ` +
-          commandLine(["handlers", "resume", name, ...byPerson.slice(0, 2)], args),
+          commandLine(["handlers", "resume", name, ...who], args),
       );
   if (outcome) {
     const { done, dead, waiting, retired } = outcome;

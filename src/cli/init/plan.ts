@@ -97,7 +97,7 @@ function testFileOf(entry = "."): string {
   return path.posix.join(path.posix.dirname(entry), "payments/fulfil-order.test.mjs");
 }
 
-/** Returns the scripts for package.json. The build of an existing TypeScript app is unknown, so it gets only the sandbox. */
+/** Returns the scripts for package.json. An existing TypeScript app gets only the sandbox, because its build is unknown. */
 function scriptsFor(entry: string | undefined, isTyped: boolean): Record<string, string> {
   const sandbox = startSandbox;
   const [run, test] = ["node --env-file=.env", "node --test"];

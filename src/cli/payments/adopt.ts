@@ -2,14 +2,13 @@ import { type AdoptedPayment, type Adoption, type Payments } from "../../index.j
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type ExitCode, type InputContext } from "../terminal/command.js";
 import { confirms } from "../terminal/confirm.js";
-import { givenPolicy } from "../terminal/offline-kit.js";
+import { confirmNeeded, givenPolicy } from "../terminal/offline-kit.js";
 import { requiredOptions } from "../terminal/option-values.js";
 import { type Output } from "../terminal/output.js";
 
 /** Without it, a webhook that the application would withhold until a lookup would complete the payment. */
 const confirmMissing =
-  "Its webhooks are decided with the adoption, and their signatures cover only fields, so that the application may ask the service " +
-  "first. Give the application's --confirm=lookup, or --confirm=none where it has no `confirm`.";
+  "Its webhooks are decided with the adoption, and their signatures cover only fields, " + confirmNeeded;
 
 /** Says how the waiting webhooks fit what is to be adopted. */
 function describeWebhooks({ payment, webhooks = [] }: AdoptedPayment): string {

@@ -31,8 +31,9 @@ export const paymentsCommand: CommandDefinition = {
   description: [
     "find takes one thing that a customer has: the number of the order, the clientId, the number of the " +
       "service or of the provider, or the amount and the day. It also finds the number that a customer gave " +
-      "after the payment, even if the service never reported it. show prints the history of one payment with the oldest entry first, and the next step. Of a " +
-      "long history it prints the newest entries. list selects payments by state and time.",
+      "after the payment, even if the service never reported it. show prints the history of one payment " +
+      "with the oldest entry first, and the next step. Of a long history it prints the newest entries. list " +
+      "selects payments by state and time.",
     "refund records a refund of a completed payment: everything that is left, or --amount of it. It sends " +
       "no money. adopt stores a payment of this shop that other code created at the service, and matches " +
       "its webhooks. Both show what they would record, and ask first. They record the same refund or " +

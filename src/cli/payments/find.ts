@@ -60,7 +60,7 @@ export async function paymentsNamed(payments: Payments, text: string): Promise<P
   return [...new Map(found.flatMap((one) => (one ? [[one.clientId, one] as const] : []))).values()];
 }
 
-/** Returns the clientId of the only payment that a text names, or the text itself. Throws `command_operand_invalid` where it names several. */
+/** Returns the clientId of the payment that a text names, or the text. Throws `command_operand_invalid` if it names several. */
 export async function clientIdNamed(payments: Payments, text: string): Promise<string> {
   if (await payments.find(text)) return text;
   const found = await paymentsNamed(payments, text);

@@ -1,5 +1,5 @@
 import { type Evidence, type Payments, type Refund, type Resolution, type Resolved } from "../../index.js";
-import { isPositive } from "../../model/money.js";
+import { restText } from "../../model/money.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type ExitCode, type InputContext } from "../terminal/command.js";
 import { confirms } from "../terminal/confirm.js";
@@ -44,8 +44,7 @@ export async function recordRefund(
 export function describeRefund(refund: Refund | undefined): string {
   if (!refund) return "all of it went back";
   const { kind, amount, before, rest } = refund;
-  const left = isPositive(rest.value) ? `${rest.value} ${rest.currency} left` : "all of it has gone back";
-  return `${kind} of ${amount.value} of ${before.value} ${amount.currency}, ${left}`;
+  return `${kind} of ${amount.value} of ${before.value} ${amount.currency}, ${restText(rest)}`;
 }
 
 async function readRefund(payments: Payments, args: Arguments): Promise<Resolution> {

@@ -2,7 +2,13 @@ import { type Payments, type ReplayQuery } from "../../index.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type CommandDefinition, type ExitCode } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
-import { givenPolicy, type GivenPolicy, withOfflineKit, policyOptions } from "../terminal/offline-kit.js";
+import {
+  confirmNeeded,
+  givenPolicy,
+  type GivenPolicy,
+  withOfflineKit,
+  policyOptions,
+} from "../terminal/offline-kit.js";
 import { type Output } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { requiredOptions, timeOption } from "../terminal/option-values.js";
@@ -127,7 +133,7 @@ async function findUnknownPolicy(
   return confirm === undefined ? findUnconfirmed(payments, query) : undefined;
 }
 
-/** Looks for a webhook with a signature over fields, of any other outcome, that would complete its payment without a lookup. */
+/** Looks for a webhook, signed over fields, that would complete its payment without a lookup. */
 async function findUnconfirmed(payments: Payments, query: ReplayQuery): Promise<string | undefined> {
   const { changes } = await payments.replay({ ...query, dryRun: true });
   for (const { receiptId, state } of changes) {
@@ -135,8 +141,8 @@ async function findUnconfirmed(payments: Payments, query: ReplayQuery): Promise<
     const [webhook] = await payments.store.webhooks({ receiptId, limit: 1 });
     if (webhook && webhook.covers !== "body")
       return (
-        `The webhook ${receiptId} would complete its payment, and its signature covers only fields, so that the application may ask ` +
-        "the service first. Give the application's --confirm=lookup, or --confirm=none where it has no `confirm`."
+        `The webhook ${receiptId} would complete its payment, and its signature covers only fields, ` +
+        confirmNeeded
       );
   }
   return undefined;

@@ -22,7 +22,11 @@ interface ActionNames {
   refused: string;
 }
 
-/** Runs the action that the operand names, or the first one. Throws `command_operand_invalid` or `command_option_invalid` before the database is opened. */
+/**
+ * Runs the action that the operand names, or the first one. Throws before it opens the database.
+ *
+ * @throws TillkitError `command_operand_invalid`, `command_option_invalid`
+ */
 export async function runAction(
   actions: Readonly<Record<string, Action>>,
   { command, needed, refused }: ActionNames,

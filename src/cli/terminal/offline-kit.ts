@@ -11,6 +11,10 @@ export const policyOptions = {
     'The application\'s `clientIdPrefix`; "" where it has none. Default: TILLKIT_CLIENT_ID_PREFIX.',
 } as const;
 
+/** The end of a message about webhooks with signatures over fields, where nobody gave `confirm`. */
+export const confirmNeeded =
+  "so that the application may ask the service first. Give the application's --confirm=lookup, or --confirm=none where it has no `confirm`.";
+
 /** What decides webhooks. `undefined`: neither an option nor a variable names it. */
 export interface GivenPolicy {
   confirm: string | undefined;

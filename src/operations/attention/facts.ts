@@ -136,9 +136,13 @@ function ofWebhooks<Tx>(parts: FactParts<Tx>): Source {
         ...(to !== undefined && { to }),
         ...(after && { after: { receivedAt: after[0], receiptId: after[1] } }),
       });
-      const all = await about(rule, [...new Set(webhooks.flatMap(({ clientId }) => clientId ?? []))]);
+      const named = [...new Set(webhooks.flatMap(({ clientId }) => clientId ?? []))];
       const byClient = new Map<string, WebhookRecord[]>();
-      for (const one of all) byClient.set(one.clientId!, [...(byClient.get(one.clientId!) ?? []), one]);
+      for (const one of await about(rule, named)) {
+        const others = byClient.get(one.clientId!);
+        if (others) others.push(one);
+        else byClient.set(one.clientId!, [one]);
+      }
       const facts = webhooks.map((one): Fact => {
         const others = byClient.get(one.clientId ?? "") ?? [one];
         const isLater = others[0]!.receiptId !== one.receiptId && { isGone: true as const };

@@ -9,7 +9,7 @@ import {
   webhookNeeds,
 } from "../../model/attention.js";
 import { type EventType } from "../../model/event-map.js";
-import { isPositive } from "../../model/money.js";
+import { restText } from "../../model/money.js";
 import { type LastReport, type Payment, type Refund } from "../../model/payment.js";
 import {
   type DispatchRecord,
@@ -268,6 +268,6 @@ function entryOfResolution({ clientId: _, at, ...resolution }: ResolutionRecord)
 }
 
 function refundText({ amount, before, rest }: Refund): string {
-  const [back, of, left] = [amount, before, rest].map(({ value, currency }) => `${value} ${currency}`);
-  return `${back} of ${of}, ${isPositive(rest.value) ? `${left} left` : "all of it has gone back"}`;
+  const [back, of] = [amount, before].map(({ value, currency }) => `${value} ${currency}`);
+  return `${back} of ${of}, ${restText(rest)}`;
 }
