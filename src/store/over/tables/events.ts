@@ -61,8 +61,8 @@ interface Pending {
 /** An event that is older than so many others was not saved at the moment of a registration. */
 const maxBefore = 1000;
 
-/** The time after which no transaction is open that had read the handlers before a registration. */
-const maxTransactionMs = 9000;
+/** The time after which no transaction is open that had read the handlers before a registration: a slow database's, too. */
+const maxTransactionMs = 59_000;
 
 /** The record of all that is pending. */
 const pendingKey = "registrations";

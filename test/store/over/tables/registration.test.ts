@@ -58,12 +58,32 @@ describe("after the process that registered a new handler has ended", () => {
     time += 10_000;
     await store.registerHandlers(added);
     expect(await store.claim(claiming)).toMatchObject([{ event: { id: "e1" } }]);
+    time += 50_000;
+    await store.registerHandlers(added);
     expect(records.has("registrations")).toBe(false);
+  });
+
+  it("gives it also an event whose transaction took 40 seconds", async () => {
+    records.clear();
+    const store = storeOver(adapter);
+    const registerAndWait = async () => {
+      await store.registerHandlers(added);
+      time += 10_000;
+    };
+    const write: typeof adapter.write = async (changes, tx) => {
+      for (let i = 0; i < 4; i++) await registerAndWait();
+      return adapter.write(changes, tx);
+    };
+    const saving = storeOver({ ...adapter, write });
+    await saving.transaction((tx) => saving.save(tx, { events: [event] }));
+    expect(await store.claim(claiming)).toEqual([]);
+    await registerAndWait();
+    expect(await store.claim(claiming)).toMatchObject([{ event: { id: "e1" } }]);
   });
 
   it("keeps the registration while a transaction may be open that had read the handlers before", async () => {
     const store = storeOver(adapter);
-    for (const ms of [0, 1, 8998]) {
+    for (const ms of [0, 1, 58_997]) {
       time += ms;
       await store.registerHandlers(added);
     }
