@@ -152,7 +152,7 @@ function disagreesWith(
   status: string,
   disagrees: (typeof disagreements)[string],
 ): boolean {
-  if (disagrees === disagreements["another service id than the bound one"])
+  if (disagrees === disagreements["another service id than the payment's"])
     return payment?.serviceId !== undefined;
   if (disagrees === disagreements["a captured flag that contradicts the status"]) return status !== "held";
   return true;

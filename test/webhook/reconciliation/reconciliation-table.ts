@@ -45,7 +45,7 @@ export const disagreements: Readonly<
 > = {
   "another amount": (report) => ({ report: withFields(report, { "total.value": "1476" }) }),
   "another currency": (report) => ({ report: withFields(report, { "total.currency": "EUR" }) }),
-  "another service id than the bound one": (report) => ({ report: withFields(report, { id: "other" }) }),
+  "another service id than the payment's": (report) => ({ report: withFields(report, { id: "other" }) }),
   "a service id that another payment has": (report) => ({ report, situation: { serviceIdIsTaken: true } }),
   "a captured flag that contradicts the status": (report) => ({
     report: withFields(report, { captured: !["completed", "captured"].includes(report.verified.status) }),
@@ -105,11 +105,15 @@ function byDisagreement(): string {
 
 function byCircumstance(): string {
   const rows: [string, Partial<Situation>, Payment | undefined][] = [
-    ["the same event is on record", { known: true }, paymentStates["pending"]],
-    ["the same event is on record", { known: true }, undefined],
+    ["the same event is already stored", { known: true }, paymentStates["pending"]],
+    ["the same event is already stored", { known: true }, undefined],
     ["no such payment, and the clientId can be this shop's", { ours: true }, undefined],
     ["no such payment, and the clientId is another shop's", { ours: false }, undefined],
-    ["another shop's clientId, and the store has the payment", { ours: false }, paymentStates["pending"]],
+    [
+      "the clientId is another shop's, and the store has the payment",
+      { ours: false },
+      paymentStates["pending"],
+    ],
     ["only fields are signed, and `confirm` is on", { sufficient: false }, paymentStates["pending"]],
     [
       "only fields are signed, `confirm` is on, and the payment is completed",
@@ -118,7 +122,7 @@ function byCircumstance(): string {
     ],
   ];
   return table(
-    ["Circumstance", "State of the payment", "`completed` is reported", "`failed` is reported"],
+    ["Circumstance", "State of the payment", "Outcome of `completed`", "Outcome of `failed`"],
     rows.map(([name, more, payment]) => [
       name,
       payment?.state ?? "none",
@@ -130,15 +134,21 @@ function byCircumstance(): string {
 function byCompletion(): string {
   const first = pendingPayment({ clientId: "c-0", serviceId: "s-0", state: "completed", open: false });
   const attempts: [string, Payment][] = [
-    ["open", pendingPayment()],
-    ["the browser returned to the cancel address", pendingPayment({ cancelReturnedAt: now, open: false })],
-    ["reported as canceled", paymentStates["canceled"]!],
-    ["reported as failed", paymentStates["failed (reported)"]!],
-    ["its creation was refused", paymentStates["failed (creation refused)"]!],
-    ["replaced by another attempt of the same amount", pendingPayment({ replacedBy: "c-2", open: false })],
-    ["replaced by another attempt of another amount", pendingPayment({ replacedBy: "c-3", open: false })],
-    ["its creation is uncertain", paymentStates["uncertain"]!],
-    ["reported as overdue", pendingPayment({ overdueAt: now })],
+    ["the attempt was open", pendingPayment()],
+    ["the customer came back to the cancel address", pendingPayment({ cancelReturnedAt: now, open: false })],
+    ["the service reported the attempt as canceled", paymentStates["canceled"]!],
+    ["the service reported the attempt as failed", paymentStates["failed (reported)"]!],
+    ["the service refused the creation", paymentStates["failed (creation refused)"]!],
+    [
+      "another attempt of the same amount replaced the attempt",
+      pendingPayment({ replacedBy: "c-2", open: false }),
+    ],
+    [
+      "another attempt of another amount replaced the attempt",
+      pendingPayment({ replacedBy: "c-3", open: false }),
+    ],
+    ["the creation was uncertain", paymentStates["uncertain"]!],
+    ["the attempt was overdue", pendingPayment({ overdueAt: now })],
   ];
   const same = pendingPayment({ clientId: "c-2", serviceId: "s-2" });
   const other = pendingPayment({
@@ -154,7 +164,11 @@ function byCompletion(): string {
       .join(", ");
   };
   return table(
-    ["The attempt was", "Raised events", "Raised events where another payment of the reference is completed"],
+    [
+      "Before the completion",
+      "Raised events",
+      "Raised events if another payment of the reference is completed",
+    ],
     attempts.map(([name, payment]) => [name, facts(payment, [payment]), facts(payment, [first, payment])]),
   );
 }
@@ -163,21 +177,21 @@ function byCompletion(): string {
 export function reconciliationPage(): string {
   return `# What the kit does with each webhook
 
-This page is made from the code, with \`npm run tables\`. A test fails if it is out of date. [Reconciliation](reconciliation.md)
-says what each outcome means, and the [glossary](glossary.md) has the terms.
+\`npm run tables\` generates this page from the code. A test fails if the page is out of date. [Reconciliation](reconciliation.md)
+explains each outcome, and the [glossary](glossary.md) has the terms.
 
-The kit asks these questions in this order. The first "yes" decides the outcome:
+The kit checks these conditions in this order. The first condition that is true decides the outcome:
 
-1. Is the same event already stored? The outcome is \`duplicate\`.
-2. Does no payment have this clientId? It is \`unmatched\`, or \`foreign\` if the clientId belongs to another shop.
-3. Does the report disagree with the payment, or with itself? It is \`mismatch\`.
-4. Does the report say nothing new? It is \`stale\`.
-5. Does a completion need a lookup to confirm it? It is \`unconfirmed\`.
-6. Otherwise it is \`applied\`.
+1. If the same event is already stored, the outcome is \`duplicate\`.
+2. If no payment has this clientId, the outcome is \`unmatched\`, or \`foreign\` if the clientId belongs to another shop.
+3. If the report disagrees with the payment, or with itself, the outcome is \`mismatch\`.
+4. If the report contains nothing new, the outcome is \`stale\`.
+5. If the report is a completion that needs a lookup, the outcome is \`unconfirmed\`.
+6. Otherwise the outcome is \`applied\`.
 
 ## By the state of the payment and the reported status
 
-If a state is bold, the report is applied, and this is the new state of the payment.
+If a state is bold, the kit applies the report, and the bold state is the payment's new state.
 
 ${byStatus()}
 
@@ -190,8 +204,8 @@ ${byCircumstance()}
 ## Disagreements
 
 A report that disagrees with the payment, or with itself, changes nothing. In this table the payment is pending, and the
-service reports \`completed\`. The outcomes are the same for other states. There is one exception: a payment without a
-service id takes the first one that the service reports.
+service reports \`completed\`. For other states, the outcomes are the same, with one exception: a payment without a
+service id gets the first service id that the service reports.
 
 ${byDisagreement()}
 
