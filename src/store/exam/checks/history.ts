@@ -3,10 +3,9 @@ import { type DeadPage, type HistoryPosition, type WebhookPage, type WebhookReco
 import { at, auditor, event, ledger, payment, resolution, webhook } from "./fixtures.js";
 import { type Checks, claimed, pairs, same, saved, settled } from "./steps.js";
 
-/** `history` and `webhooks`, where the store has them. */
+/** Checks of `history` and `webhooks`. */
 export const historyChecks: Checks = {
   async "history returns everything about one clientId, and nothing about another"(store) {
-    if (!store.history) return;
     await store.registerHandlers([ledger, auditor]);
     const first = webhook("k1", { clientId: "p1", status: "pending", receivedAt: at(1), reason: "é" });
     const asked = webhook("k2", { clientId: "p1", kind: "lookup", receivedAt: at(2), decidedAt: at(3) });
@@ -35,7 +34,6 @@ export const historyChecks: Checks = {
   async "history is read in pages, the newest first, each record once, also where others come meanwhile"(
     store,
   ) {
-    if (!store.history) return;
     await store.registerHandlers([ledger]);
     const save = (minute: number, name: string) =>
       saved(store, {
@@ -79,7 +77,6 @@ export const historyChecks: Checks = {
   },
 
   async "history shows how each dispatch ended, and when by the database's clock"(store) {
-    if (!store.history) return;
     await store.registerHandlers([ledger]);
     await saved(store, { events: [event("e1", { clientId: "p1" })] });
     const [claim] = await claimed(store, [ledger]);
@@ -96,7 +93,6 @@ export const historyChecks: Checks = {
   },
 
   async "history shows the new outcome of a webhook that was decided again"(store) {
-    if (!store.history) return;
     const decidedAt = at(5);
     await saved(store, {
       webhooks: [webhook("k1", { clientId: "p1", outcome: "unmatched", reason: "who?" })],
@@ -107,7 +103,6 @@ export const historyChecks: Checks = {
   },
 
   async "a resolution is stored once; a second one rejects, with everything that it came with"(store) {
-    if (!store.history) return;
     await saved(store, { resolutions: [resolution("r1")] });
     const again = saved(store, { created: [payment("p1")], resolutions: [resolution("r1")] });
     await assert.rejects(again, (error) => (error as { code?: unknown }).code === "store_conflict");
@@ -116,7 +111,6 @@ export const historyChecks: Checks = {
   },
 
   async "stored webhooks are read in pages, by any condition, with their bytes"(store) {
-    if (!store.webhooks) return;
     const all: WebhookRecord[] = [
       webhook("k2", { clientId: "p1", receivedAt: at(2), outcome: "mismatch" }),
       webhook("k1", { clientId: "p1", receivedAt: at(2) }),
@@ -132,13 +126,11 @@ export const historyChecks: Checks = {
     const { receivedAt, receiptId } = all[1]!;
     same(await page({ after: { receivedAt, receiptId } }), [all[0]]);
     same(await page({ limit: 1 }), [all[2]]);
-    if (!store.prune) return;
     await store.prune({ before: at(3), limit: 10 });
     same((await page({ receiptId }))[0]!.rawBody.length, 0);
   },
 
   async "stored webhooks have one order, whether their bytes were pruned or not"(store) {
-    if (!store.webhooks || !store.prune) return;
     await saved(store, {
       webhooks: [1, 2, 3, 4].map((minute) =>
         webhook(`k${minute}`, { receivedAt: at(minute), outcome: minute === 2 ? "unmatched" : "applied" }),
@@ -156,10 +148,9 @@ export const historyChecks: Checks = {
   },
 };
 
-/** `counts` and `dead`, where the store has them. */
+/** Checks of `counts`, `dead` and `revived`. */
 export const deadChecks: Checks = {
   async "counts returns what waits: parked webhooks, dead dispatches, the oldest undone event"(store) {
-    if (!store.counts) return;
     const counts = async () => {
       const { waiting: _, clock: __, needs: ___, ...counted } = await store.counts();
       return counted;
@@ -181,7 +172,6 @@ export const deadChecks: Checks = {
   },
 
   async "dead dispatches are found by any condition, and revived only on request"(store) {
-    if (!store.dead) return;
     const handlers = [ledger, auditor];
     await store.registerHandlers(handlers);
     await saved(store, {
@@ -209,7 +199,7 @@ export const deadChecks: Checks = {
     const died = claims.find((claim) => pairs([claim])[0] === "e1 ledger")!;
     same([others, again!.event.id, again!.attempt, again!.failures], [[], "e1", 1, 0]);
     assert.ok(again!.fence > died.fence, "an old run could settle the revived dispatch");
-    if (store.counts) same((await store.counts()).dead, 2);
+    same((await store.counts()).dead, 2);
   },
 
   async "dead finds dispatches by a part of their error and by their time, and none that its run has revived"(

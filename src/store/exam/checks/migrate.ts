@@ -8,7 +8,6 @@ export const migrateChecks: Checks = {
     store,
     another,
   ) {
-    if (!store.migrate) return;
     await Promise.all([store, another, store, another].map((each) => each.migrate()));
     await saved(store, { created: [payment("p1")] });
     await another.migrate();
@@ -19,7 +18,6 @@ export const migrateChecks: Checks = {
 /** Checks of `identify`. */
 export const identifyChecks: Checks = {
   async "identify returns one id, and keeps it, for every process"(store, another) {
-    if (!store.identify || !another.identify) return;
     const [first, second] = await Promise.all([store.identify("id-1"), another.identify("id-2")]);
     assert.ok(typeof first === "string" && first !== "", "identify returned no id");
     same([second, await store.identify("id-3"), await another.identify("id-4")], [first, first, first]);

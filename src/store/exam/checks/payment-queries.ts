@@ -84,10 +84,9 @@ export const lookupDueChecks: Checks = {
   },
 };
 
-/** `findMany` and `list`, where the store has them. */
+/** Checks of `findMany` and `list`. */
 export const listChecks: Checks = {
   async "findMany returns the payments that any key names, with their siblings, each once"(store) {
-    if (!store.findMany) return;
     const found = async (ids: string[], serviceIds: string[] = []): Promise<string[]> =>
       clientIds(await store.findMany({ clientIds: ids, serviceIds })).toSorted();
     await saved(store, {
@@ -109,7 +108,6 @@ export const listChecks: Checks = {
   },
 
   async "findMany takes five hundred keys, and sees only what is committed"(store, another) {
-    if (!another.findMany) return;
     const ids = Array.from({ length: 500 }, (_, index) => `p${index}`);
     const created = ids.slice(0, 300).map((id) => payment(id));
     await savedInPieces(store, "created", created);
@@ -123,7 +121,6 @@ export const listChecks: Checks = {
   },
 
   async "list returns the payments that match every condition, in either order"(store) {
-    if (!store.list) return;
     await saved(store, {
       created: [
         payment("b", { createdAt: at(2), reference: "r1", open: false }),
@@ -143,7 +140,6 @@ export const listChecks: Checks = {
   },
 
   async "list pages through all payments once, also while payments are added"(store) {
-    if (!store.list) return;
     const all = [..."p p-1 p.1 p1 p10:1 p1:1 p1:10 p2:1 p:1 pA p_1 pa".split(" "), "P:1", "P_1"];
     const created = all.map((id) => payment(id, { createdAt: at(id.startsWith("P") ? 2 : 1) }));
     await savedInPieces(store, "created", created);
@@ -160,7 +156,6 @@ export const listChecks: Checks = {
   },
 
   async "list of one state has one order, overdue payments among the others"(store) {
-    if (!store.list) return;
     const states = ["pending", "completed", "creating", "pending", "failed", "pending", "pending"] as const;
     await saved(store, {
       created: states.map((state, index) =>

@@ -24,7 +24,6 @@ async function pruned(store: PaymentStore, before = later) {
 /** Checks of `prune`. */
 export const pruneChecks: Checks = {
   async "prune deletes what is final, and nothing that waits"(store) {
-    if (!store.prune) return;
     await store.registerHandlers([auditor]);
     await saved(store, {
       created: [payment("p1", { state: "completed", open: false })],
@@ -90,7 +89,6 @@ export const pruneChecks: Checks = {
   },
 
   async "an event that is saved after all others were pruned is claimed like them"(store) {
-    if (!store.prune) return;
     await store.registerHandlers([ledger]);
     for (const id of ["e1", "e2"]) {
       await saved(store, { events: [event(id)] });
@@ -102,7 +100,6 @@ export const pruneChecks: Checks = {
   },
 
   async "an event that no handler wants is pruned, too"(store) {
-    if (!store.prune) return;
     await saved(store, { events: [event("before-any-handler")] });
     same((await store.prune({ before: later, limit: 10 })).events, 1);
     await store.registerHandlers([ledger]);
@@ -113,14 +110,12 @@ export const pruneChecks: Checks = {
   },
 
   async "one call of prune deletes no more than its limit"(store) {
-    if (!store.prune) return;
     await saved(store, { webhooks: ["a", "b", "c"].map((id) => webhook(id)) });
     same((await store.prune({ before: later, limit: 2 })).webhooks, 2);
     same((await store.prune({ before: later, limit: 2 })).webhooks, 1);
   },
 
   async "prune deletes events before the given time, and none after it"(store) {
-    if (!store.prune) return;
     await store.registerHandlers([ledger]);
     const finished = async (events: EventRecord[]): Promise<void> => {
       await savedInPieces(store, "events", events);
@@ -141,7 +136,6 @@ export const pruneChecks: Checks = {
 /** Checks of `retire`. */
 export const retireChecks: Checks = {
   async "retire ends what is not done of one name, in steps, and its runs cannot commit"(store, another) {
-    if (!store.retire) return;
     await withEvents(store, [ledger, mailer], 5);
     const [running, done, dead] = await claimed(store, [ledger], { limit: 3 });
     await settled(store, done!, { state: "done" });
@@ -151,14 +145,13 @@ export const retireChecks: Checks = {
     const retired = (limit: number) => another.retire({ handler: "ledger", limit });
     same([await retired(3), await retired(3), await retired(3)], [3, 2, 0]);
     assert.equal(await settled(store, running!, { state: "done" }), false);
-    if (store.dead) same(await store.dead({ revive: true, limit: 10 }), []);
+    same(await store.dead({ revive: true, limit: 10 }), []);
     same(await claimed(store, [ledger]), []);
     await saved(store, { events: [event("later")] });
     assert.equal((await claimed(store, [mailer])).length, 7, "another handler was retired too");
   },
 
   async "retire of one event leaves what the name is registered for otherwise"(store) {
-    if (!store.retire) return;
     const overdue: HandlerKey = { event: "payment.overdue", name: "ledger" };
     await withEvents(store, [ledger, overdue, mailer], 1);
     await saved(store, { events: [event("late", { type: "payment.overdue" })] });
@@ -174,13 +167,12 @@ export const retireChecks: Checks = {
   },
 
   async "a retired name gets no events until it is registered again, and its dispatches are final"(store) {
-    if (!store.retire) return;
     await withEvents(store, [ledger], 1);
     same(await store.retire({ handler: "ledger", limit: 10 }), 1);
     await saved(store, { events: [event("between")] });
     await store.registerHandlers([ledger]);
     await saved(store, { events: [event("after")] });
     same(pairs(await claimed(store, [ledger])), ["after ledger"]);
-    if (store.prune) assert.ok((await store.prune({ before: later, limit: 9 })).events > 0, "none is pruned");
+    assert.ok((await store.prune({ before: later, limit: 9 })).events > 0, "none is pruned");
   },
 };
