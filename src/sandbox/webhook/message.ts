@@ -27,7 +27,6 @@ export interface WebhookBody {
 
 /** Changes to a webhook's body. `undefined` removes a field; `data` is merged field by field. */
 export type WebhookOverrides = Partial<Record<keyof Omit<WebhookBody, "data">, unknown>> & {
-  /** Fields of `data` that replace those of the payment. */
   /** Fields that replace those of the payment, or are added to them. */
   data?: Record<string, unknown>;
 };
