@@ -5,7 +5,7 @@ import {
   attentionRules,
   type Payments,
 } from "../../index.js";
-import { type Action, runAction } from "../terminal/actions.js";
+import { type Action, runAction, type RunAction } from "../terminal/actions.js";
 import {
   type Arguments,
   type CommandDefinition,
@@ -82,7 +82,7 @@ export const attentionCommand: CommandDefinition = {
     runAction(attentionActions, { command: "attention", needed: "<id>", refused: "<id>" }, args, context),
 };
 
-async function list(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
+async function list(payments: Payments, args: Arguments, { output }: InputContext): Promise<ExitCode> {
   const assigned = args.get("assigned");
   const page = await payments.attention({
     rule: (args.get("rule") as AttentionRule | undefined) ?? stored,
@@ -142,8 +142,8 @@ function ageText(ms: number): string {
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }
 
-function act(action: AttentionAction["action"]): Action["run"] {
-  return (payments, args, output) => change(payments, args, output, readAction(action, args));
+function act(action: AttentionAction["action"]): RunAction {
+  return (payments, args, { output }) => change(payments, args, output, readAction(action, args));
 }
 
 function readAction(action: AttentionAction["action"], args: Arguments): AttentionAction {
@@ -175,12 +175,8 @@ async function change(
 }
 
 /** Says what would be settled, and settles it with `--apply` or after a yes on standard input. */
-async function settleEntry(
-  payments: Payments,
-  args: Arguments,
-  output: Output,
-  context: InputContext,
-): Promise<ExitCode> {
+async function settleEntry(payments: Payments, args: Arguments, context: InputContext): Promise<ExitCode> {
+  const { output } = context;
   const action = readAction("settle", args);
   const { entry, changed } = await payments.attend(args.object!, { ...action, dryRun: true });
   if (changed && !args.has("apply")) {

@@ -1,9 +1,10 @@
 import { statfs } from "node:fs/promises";
 import path from "node:path";
-import { ConfigurationError, createPayments, hasCode, hmacSignature } from "../../index.js";
+import { ConfigurationError, hasCode } from "../../index.js";
 import { type SchemaState, schemaState, type SqlPaymentStore, sqlStore } from "../../store/sql/index.js";
 import { type NamedDatabase } from "../terminal/database.js";
 import { type Finding } from "../terminal/finding.js";
+import { offlineKit } from "../terminal/offline-kit.js";
 import { difference, isClockOff } from "./check-app.js";
 import { isThisMachine } from "./check-public-url.js";
 import { type AsyncFindings, finding, type Findings } from "./findings.js";
@@ -41,16 +42,7 @@ const isOff = (spool: string): boolean => /^off$/i.test(spool);
 
 /** Asks a kit over this store what its health says about the spool. It writes nothing. */
 async function* checkSpoolFolder(store: SqlPaymentStore, directory: string | undefined): AsyncFindings {
-  const payments = createPayments({
-    publicUrl: "http://localhost/payments",
-    service: { baseUrl: "http://localhost", accessToken: "none" },
-    // Required by the kit, and never used.
-    signature: hmacSignature({ secret: crypto.randomUUID() }),
-    store,
-    ...(directory && { spool: { directory } }),
-    logger: false,
-  });
-  const { reasons } = await payments.health();
+  const { reasons } = await offlineKit(store, directory ? { spool: { directory } } : {}).health();
   for (const { code, message } of reasons) if (code === "spool_unavailable") yield finding(code, message);
 }
 

@@ -6,7 +6,12 @@ import {
   type Payments,
 } from "../../index.js";
 import { type Action, runAction } from "../terminal/actions.js";
-import { type Arguments, type CommandDefinition, type ExitCode } from "../terminal/command.js";
+import {
+  type Arguments,
+  type CommandDefinition,
+  type ExitCode,
+  type InputContext,
+} from "../terminal/command.js";
 import { TillkitError } from "../../errors/index.js";
 import { suggestion } from "../../shared/unknown-names.js";
 import { byPerson, commandLine } from "../terminal/command-line.js";
@@ -23,7 +28,7 @@ const handlerActions: Readonly<Record<string, Action>> = {
   pause: {
     options: ["reason", "by", "key"],
     object: "needed",
-    run: (payments, args, output) => {
+    run: (payments, args, { output }) => {
       const person = requiredOptions(args, ["by", "reason"]);
       return printChange(payments.pauseHandler(args.object!, { ...person, key: args.get("key") }), output);
     },
@@ -31,7 +36,7 @@ const handlerActions: Readonly<Record<string, Action>> = {
   resume: {
     options: ["reason", "by", "key"],
     object: "needed",
-    run: (payments, args, output) => {
+    run: (payments, args, { output }) => {
       const person = { ...personOf(args), by: requiredOption(args, "by"), reason: args.get("reason") };
       return printChange(payments.resumeHandler(args.object!, person), output);
     },
@@ -39,7 +44,7 @@ const handlerActions: Readonly<Record<string, Action>> = {
   limit: {
     options: ["per-second", "by", "key"],
     object: "needed",
-    run: (payments, args, output) => {
+    run: (payments, args, { output }) => {
       const given = requiredOption(args, "per-second");
       const perSecond = given === "none" ? null : Number(given);
       return printChange(payments.limitHandler(args.object!, { perSecond, ...personOf(args) }), output);
@@ -116,7 +121,7 @@ export const handlersCommand: CommandDefinition = {
     ),
 };
 
-async function listAll(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
+async function listAll(payments: Payments, args: Arguments, { output }: InputContext): Promise<ExitCode> {
   const name = args.object;
   const all = await payments.handlers();
   if (name !== undefined) expectKnown(name, all);
@@ -183,7 +188,7 @@ async function printChange(changing: Promise<ControlledHandler>, output: Output)
   return 0;
 }
 
-async function retry(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
+async function retry(payments: Payments, args: Arguments, { output }: InputContext): Promise<ExitCode> {
   const apply = args.has("apply");
   if (apply) requiredOption(args, "by");
   const query: DispatchQuery = {
@@ -255,7 +260,7 @@ async function retry(payments: Payments, args: Arguments, output: Output): Promi
   return 1;
 }
 
-async function retire(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
+async function retire(payments: Payments, args: Arguments, { output }: InputContext): Promise<ExitCode> {
   const handler = args.object!;
   const retired = await payments.retireHandler(handler, {
     event: args.get("event") as EventType | undefined,

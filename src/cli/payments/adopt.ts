@@ -1,10 +1,9 @@
-import { type AdoptedPayment, type Adoption, type Payments } from "../../index.js";
+import { type AdoptedPayment, type Adoption } from "../../index.js";
+import { type RunAction } from "../terminal/actions.js";
 import { optionError } from "../terminal/arguments.js";
-import { type Arguments, type ExitCode, type InputContext } from "../terminal/command.js";
 import { confirms } from "../terminal/confirm.js";
 import { confirmNeeded, givenPolicy } from "../terminal/offline-kit.js";
 import { requiredOptions } from "../terminal/option-values.js";
-import { type Output } from "../terminal/output.js";
 
 /** Without it, a webhook that the application would withhold until a lookup would complete the payment. */
 const confirmMissing =
@@ -20,12 +19,8 @@ function describeWebhooks({ payment, webhooks = [] }: AdoptedPayment): string {
 }
 
 /** Says what would be adopted, and adopts it with `--apply` or after a yes on standard input. */
-export async function adopt(
-  payments: Payments,
-  args: Arguments,
-  output: Output,
-  context: InputContext,
-): Promise<ExitCode> {
+export const adopt: RunAction = async (payments, args, context) => {
+  const { output } = context;
   const needed = ["reference", "amount", "currency", "by", "reason"] as const;
   const { reference, amount, currency, by, reason } = requiredOptions(args, needed);
   const clientId = args.object!;
@@ -57,4 +52,4 @@ export async function adopt(
     adopted ? `It is adopted now, and ${payment.state}.` : `The store had it before; it is ${payment.state}.`,
   );
   return 0;
-}
+};

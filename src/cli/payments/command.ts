@@ -1,14 +1,24 @@
-import { type Payments } from "../../index.js";
-import { type Action, runAction } from "../terminal/actions.js";
-import { type Arguments, type CommandDefinition, type ExitCode } from "../terminal/command.js";
+import { type Action, runAction, type RunAction } from "../terminal/actions.js";
+import { type CommandDefinition } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
-import { type Output } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { adopt } from "./adopt.js";
 import { exportHistories, queryOf, selection } from "./export.js";
 import { find, printPayments } from "./find.js";
 import { recordRefund, refundOptions } from "./refund.js";
 import { showPayment } from "./show.js";
+
+const list: RunAction = async (payments, args, { output }) => {
+  const limit = args.get("limit");
+  const page = await payments.list({
+    ...queryOf(args),
+    cursor: args.get("cursor"),
+    ...(limit !== undefined && { limit: Number(limit) }),
+  });
+  const code = printPayments(page.payments, output, page.cursor);
+  if (page.cursor !== undefined) output.print(`There are more: --cursor ${page.cursor}`);
+  return code;
+};
 
 const paymentActions: Readonly<Record<string, Action>> = {
   find: { options: ["amount", "day"], object: "optional", run: find },
@@ -93,15 +103,3 @@ export const paymentsCommand: CommandDefinition = {
   run: (args, context) =>
     runAction(paymentActions, { command: "payments", needed: "<text>", refused: "<text>" }, args, context),
 };
-
-async function list(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
-  const limit = args.get("limit");
-  const page = await payments.list({
-    ...queryOf(args),
-    cursor: args.get("cursor"),
-    ...(limit !== undefined && { limit: Number(limit) }),
-  });
-  const code = printPayments(page.payments, output, page.cursor);
-  if (page.cursor !== undefined) output.print(`There are more: --cursor ${page.cursor}`);
-  return code;
-}

@@ -6,10 +6,10 @@ import {
   type PaymentState,
 } from "../../index.js";
 import { csvLine } from "../../shared/csv-line.js";
+import { type RunAction } from "../terminal/actions.js";
 import { optionError } from "../terminal/arguments.js";
-import { type Arguments, type ExitCode } from "../terminal/command.js";
+import { type Arguments } from "../terminal/command.js";
 import { timeOption } from "../terminal/option-values.js";
-import { type Output } from "../terminal/output.js";
 import { allPayments, clientIdNamed } from "./find.js";
 
 /** The options that select payments. */
@@ -19,11 +19,7 @@ const actionFields = ["action", "did", "by", "reason", "before", "after", "recei
 const header = ["clientId", "order", "amount", "currency", "state", "at", "kind", ...actionFields, "text"];
 
 /** Writes everything that happened to the selected payments: as CSV, or with `--json` one document for each payment. */
-export async function exportHistories(
-  payments: Payments,
-  args: Arguments,
-  output: Output,
-): Promise<ExitCode> {
+export const exportHistories: RunAction = async (payments, args, { output }) => {
   const ignored = args.object === undefined ? undefined : selection.find((name) => args.has(name));
   if (ignored !== undefined) throw optionError(`--${ignored} cannot be used with the name of one payment.`);
   const isJson = args.has("json");
@@ -39,7 +35,7 @@ export async function exportHistories(
   }
   output.log(count === 0 ? "No payment was found." : `${count} payments.`);
   return count === 0 ? 1 : 0;
-}
+};
 
 /** Reads all pages. */
 async function wholeHistory(payments: Payments, clientId: string): Promise<PaymentHistory> {

@@ -1,7 +1,8 @@
 import { type Payment, type PaymentQuery, type Payments } from "../../index.js";
 import { isAmount, sameValue, valueMistake } from "../../model/money.js";
+import { type RunAction } from "../terminal/actions.js";
 import { operandError, optionError } from "../terminal/arguments.js";
-import { type Arguments, type ExitCode } from "../terminal/command.js";
+import { type ExitCode } from "../terminal/command.js";
 import { commandLine } from "../terminal/command-line.js";
 import { timeOption } from "../terminal/option-values.js";
 import { type Output } from "../terminal/output.js";
@@ -13,7 +14,7 @@ const maxPage = 500;
 const maxFound = 100;
 
 /** Finds payments by a text, or by the day with or without the amount. */
-export async function find(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
+export const find: RunAction = async (payments, args, { output }) => {
   const text = args.object?.trim();
   const [amount, time] = [args.get("amount"), timeOption(args, "day")];
   const day = time && startOfDay(time);
@@ -46,7 +47,7 @@ export async function find(payments: Payments, args: Arguments, output: Output):
         "knows stands on its statement: tillkit help statement.",
     );
   return code;
-}
+};
 
 /** Returns the payments that a text names, whatever it is the name of. */
 export async function paymentsNamed(payments: Payments, text: string): Promise<Payment[]> {

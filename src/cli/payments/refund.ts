@@ -1,11 +1,11 @@
 import { type Evidence, type Payments, type Refund, type Resolution, type Resolved } from "../../index.js";
 import { restText } from "../../model/money.js";
+import { type RunAction } from "../terminal/actions.js";
 import { optionError } from "../terminal/arguments.js";
-import { type Arguments, type ExitCode, type InputContext } from "../terminal/command.js";
+import { type Arguments } from "../terminal/command.js";
 import { confirms } from "../terminal/confirm.js";
 import { clientIdNamed } from "./find.js";
 import { requiredOption, requiredOptions } from "../terminal/option-values.js";
-import { type Output } from "../terminal/output.js";
 
 /** Options that only a refund takes. */
 export const refundOptions = {
@@ -17,12 +17,8 @@ export const refundOptions = {
 };
 
 /** Says what a refund would record, and records it with `--apply` or after a yes on standard input. */
-export async function recordRefund(
-  payments: Payments,
-  args: Arguments,
-  output: Output,
-  context: InputContext,
-): Promise<ExitCode> {
+export const recordRefund: RunAction = async (payments, args, context) => {
+  const { output } = context;
   const given = await readRefund(payments, args);
   const would = await payments.resolve({ ...given, dryRun: true });
   const { payment, resolution: planned } = would;
@@ -38,7 +34,7 @@ export async function recordRefund(
     output.print(`It was recorded before, by ${by} at ${at}: ${describeRefund(before)}: ${reason}`);
   }
   return resolved && !isWanted ? 1 : 0;
-}
+};
 
 /** Returns a refund for people. */
 export function describeRefund(refund: Refund | undefined): string {

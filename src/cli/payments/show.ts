@@ -1,13 +1,14 @@
-import { type Payment, type PaymentHistory, type Payments } from "../../index.js";
+import { type Payment, type PaymentHistory } from "../../index.js";
 import { sameValue } from "../../model/money.js";
-import { type Arguments, type ExitCode } from "../terminal/command.js";
+import { type RunAction } from "../terminal/actions.js";
+import { type Arguments } from "../terminal/command.js";
 import { byPerson, commandLine } from "../terminal/command-line.js";
 import { type Output, wrap } from "../terminal/output.js";
 import { paymentsNamed, printPayments } from "./find.js";
 import { notesOf } from "./notes-of.js";
 
 /** Tells what happened to the payment that a text names, and what to do next. */
-export async function showPayment(payments: Payments, args: Arguments, output: Output): Promise<ExitCode> {
+export const showPayment: RunAction = async (payments, args, { output }) => {
   const text = args.object!.trim();
   const [limit, cursor] = [args.get("limit"), args.get("cursor")];
   const page = { cursor, ...(limit !== undefined && { limit: Number(limit) }) };
@@ -28,7 +29,7 @@ export async function showPayment(payments: Payments, args: Arguments, output: O
   if (history.cursor !== undefined) output.print(`Older ones: --cursor ${history.cursor}`);
   if (cursor === undefined) printNext(history, args, output);
   return 0;
-}
+};
 
 function printHistory({ clientId, payment, others, entries }: PaymentHistory, output: Output): void {
   if (payment) {
@@ -47,11 +48,8 @@ function printHistory({ clientId, payment, others, entries }: PaymentHistory, ou
 }
 
 /** Prints what needs a person, or how a payment is completed that the service has not reported as paid. */
-function printNext(
-  { clientId, payment, attention, entries }: PaymentHistory,
-  args: Arguments,
-  output: Output,
-) {
+function printNext(history: PaymentHistory, args: Arguments, output: Output): void {
+  const { clientId, payment, attention, entries } = history;
   const print = (text: string): void => output.print(`  ${wrap(text, output.width - 2, "  ")}`);
   for (const { why, next } of attention) {
     output.print(`\n${output.paint("bold", why)}`);

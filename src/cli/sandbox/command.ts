@@ -2,9 +2,8 @@ import { once } from "node:events";
 import { createSandbox, type Sandbox } from "../../sandbox/index.js";
 import { isLoopback } from "../../shared/is-loopback.js";
 import { type Context, type CommandDefinition } from "../terminal/command.js";
-import { readScenarioOption } from "./scenario-option.js";
 import { eventLine } from "./event-line.js";
-import { readSandboxOptions, sandboxOptions } from "./options.js";
+import { readSandboxOptions, readScenarioOption, sandboxOptions } from "./options.js";
 
 export const sandboxCommand: CommandDefinition = {
   description: [

@@ -1,7 +1,13 @@
 import path from "node:path";
-import { catalogue, type SandboxOptions, type SandboxProvider } from "../../sandbox/index.js";
+import {
+  catalogue,
+  readScenarioFile,
+  type SandboxOptions,
+  type SandboxProvider,
+  type Scenario,
+} from "../../sandbox/index.js";
 import { type HmacAlgorithm, type ListedField } from "../../webhook/signature/index.js";
-import { optionError } from "../terminal/arguments.js";
+import { operandError, optionError } from "../terminal/arguments.js";
 import { type Arguments, type Context } from "../terminal/command.js";
 
 const scenarioNames = catalogue.map(({ name }) => name).join(", ");
@@ -113,4 +119,19 @@ function numberOption(args: Arguments, name: string): number | undefined {
 function readNumber(name: string, text: string): number {
   if (/^\d+$/.test(text)) return Number(text);
   throw optionError(`--${name} must be a whole number, zero or more.`);
+}
+
+/**
+ * Returns a scenario's name as it was given, or the scenario of a JSON file: `week.json`, or `week.json#late`. Throws
+ * `file_unreadable`, `scenario_file_invalid` or `command_operand_invalid`.
+ */
+export async function readScenarioOption(given: string, { cwd }: Context): Promise<string | Scenario> {
+  const [, file, name] = /^(.+\.json)(?:#(.*))?$/.exec(given) ?? [];
+  if (file === undefined) return given;
+  const scenarios = await readScenarioFile(path.resolve(cwd, file));
+  if (name === undefined && scenarios.length === 1) return scenarios[0]!;
+  const chosen = scenarios.find((scenario) => scenario.name === name);
+  if (chosen) return chosen;
+  const names = scenarios.map((scenario) => `${file}#${scenario.name}`);
+  throw operandError(`Choose one of the file's scenarios: ${names.join(", ")}.`);
 }

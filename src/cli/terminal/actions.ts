@@ -3,7 +3,6 @@ import { didYouMean } from "../../shared/nearest.js";
 import { operandError, optionError } from "./arguments.js";
 import { type Arguments, type ExitCode, type InputContext } from "./command.js";
 import { withOfflineKit } from "./offline-kit.js";
-import { type Output } from "./output.js";
 
 /** One of the actions that a command's operand names. */
 export interface Action {
@@ -12,8 +11,10 @@ export interface Action {
   /** Whether it takes the command's object. */
   object: "needed" | "optional" | "none";
   /** Does it on the database that the options name. */
-  run: (payments: Payments, args: Arguments, output: Output, context: InputContext) => Promise<ExitCode>;
+  run: RunAction;
 }
+
+export type RunAction = (payments: Payments, args: Arguments, context: InputContext) => Promise<ExitCode>;
 
 /** The names of a command and of its object, for messages. */
 interface ActionNames {
@@ -51,5 +52,5 @@ export async function runAction(
     .flatMap(({ options }) => options)
     .find((name) => args.has(name) && !action.options.includes(name));
   if (wrong !== undefined) throw optionError(`--${wrong} cannot be used with ${word}.`);
-  return withOfflineKit(args, context, (payments) => action.run(payments, args, context.output, context));
+  return withOfflineKit(args, context, (payments) => action.run(payments, args, context));
 }

@@ -1,5 +1,5 @@
-import { createPayments, hmacSignature, type Payments } from "../../index.js";
-import { sqlStore } from "../../store/sql/index.js";
+import { createPayments, hmacSignature, type Payments, type PaymentsOptions } from "../../index.js";
+import { type SqlPaymentStore, sqlStore } from "../../store/sql/index.js";
 import { optionError } from "./arguments.js";
 import { type Arguments, type ExitCode, type InputContext } from "./command.js";
 import { requireTables } from "./database.js";
@@ -38,6 +38,18 @@ export function givenPolicy(args: Arguments, context: InputContext): GivenPolicy
   };
 }
 
+/** Creates a kit that receives no webhooks, and asks no service. What it needs for that is never used. */
+export function offlineKit(store: SqlPaymentStore, options: Partial<PaymentsOptions>): Payments {
+  return createPayments({
+    publicUrl: "http://localhost/payments",
+    service: { baseUrl: "http://localhost", accessToken: "none" },
+    signature: hmacSignature({ secret: crypto.randomUUID() }),
+    store,
+    logger: false,
+    ...options,
+  });
+}
+
 /**
  * Runs a function on a kit without network and handlers over the database that the options name, and closes the kit. It decides
  * webhooks by the given policy. Throws `store_unavailable` if the database has no tables of the kit.
@@ -49,17 +61,11 @@ export async function withOfflineKit(
   policy = givenPolicy(args, context),
 ): Promise<ExitCode> {
   const { database, tablePrefix } = await requireTables(args, context);
-  const payments = createPayments({
-    publicUrl: "http://localhost/payments",
-    service: { baseUrl: "http://localhost", accessToken: "none" },
-    // Required by the kit, and never used: this process receives no webhooks.
-    signature: hmacSignature({ secret: crypto.randomUUID() }),
-    store: sqlStore(database, { tablePrefix }),
+  const payments = offlineKit(sqlStore(database, { tablePrefix }), {
     clientIdPrefix: policy.clientIdPrefix || undefined,
     ...(policy.confirm === "lookup" && { confirm: "lookup" as const, lookup: true }),
     dispatch: false,
     spool: false,
-    logger: false,
   });
   try {
     return await use(payments);

@@ -1,5 +1,5 @@
 import { catalogue, createSandbox, type Delivery, type Scenario } from "../../sandbox/index.js";
-import { readScenarioOption } from "../sandbox/scenario-option.js";
+import { readScenarioOption } from "../sandbox/options.js";
 import { deliveryLine } from "../sandbox/event-line.js";
 import { readSigningScheme, signingOptions } from "../sign/make-scheme.js";
 import { operandError, optionError } from "../terminal/arguments.js";
