@@ -1,6 +1,7 @@
 import { closeSync, lstatSync, openSync, statSync } from "node:fs";
 import { errorFixes } from "../../../errors/index.js";
 import { refuseExposed } from "../../../shared/exposed-path.js";
+import { type SqlResult } from "../driver/sql-tx.js";
 import { SqliteConnection } from "./connection.js";
 import { loadDriver, openDatabase, retryBusy } from "./database.js";
 
@@ -28,27 +29,30 @@ export async function openConnections(file: string, busyTimeoutMs: number): Prom
   const open = (): SqliteConnection => {
     const connection = new SqliteConnection(openDatabase(DatabaseSync, file));
     opened.push(connection);
-    // Waiting inside SQLite would block the event loop; `retryBusy` waits instead.
-    connection.exec("pragma busy_timeout = 0");
     return connection;
   };
+  // Also a setting reads the file, which another process may be making at this moment.
+  const run = (connection: SqliteConnection, sql: string): Promise<SqlResult> =>
+    retryBusy(busyTimeoutMs, () => connection.run(sql, []));
   try {
     const writer = open();
-    const version = String(writer.run("select sqlite_version() as version", []).rows[0]!["version"]);
+    // Waiting inside SQLite would block the event loop; `retryBusy` waits instead.
+    await run(writer, "pragma busy_timeout = 0");
+    const version = String((await run(writer, "select sqlite_version() as version")).rows[0]!["version"]);
     const affected = isAffected(version);
-    const journal = affected ? "delete" : "wal";
-    await retryBusy(busyTimeoutMs, () => writer.exec(`pragma journal_mode = ${journal}`));
+    await run(writer, `pragma journal_mode = ${affected ? "delete" : "wal"}`);
     // EXTRA also syncs the directory after the rollback journal was deleted; for a write-ahead log FULL is enough.
-    writer.exec(`pragma synchronous = ${affected ? "extra" : "full"}`);
+    await run(writer, `pragma synchronous = ${affected ? "extra" : "full"}`);
     // A checkpoint syncs the file and blocks everything meanwhile. With the default of 1,000 pages there would be one for
     // every hundred webhooks. The log grows to 16 MiB instead of 4.
-    writer.exec("pragma wal_autocheckpoint = 4000");
+    await run(writer, "pragma wal_autocheckpoint = 4000");
     // In KiB. Keys are scattered, and the default of 2 MiB holds the indexes of only a few thousand payments.
-    writer.exec("pragma cache_size = -32768");
+    await run(writer, "pragma cache_size = -32768");
     const reader = open();
-    reader.exec("pragma query_only = 1");
+    await run(reader, "pragma busy_timeout = 0");
+    await run(reader, "pragma query_only = 1");
     // The first read creates the log.
-    await retryBusy(busyTimeoutMs, () => reader.run("select 1 from sqlite_master", []));
+    await run(reader, "select 1 from sqlite_master");
     const endings = affected ? [""] : ["", "-wal", "-shm"];
     const files = endings.map((ending): [string, string | undefined] => [
       file + ending,
