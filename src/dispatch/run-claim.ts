@@ -138,7 +138,7 @@ export async function settleFailed<Tx>(
   closing: AbortSignal,
 ): Promise<RunResult> {
   const { losses } = options;
-  const error = readable(causeOf(thrown, guard.abortReason()));
+  const error = causeOf(readable(thrown), guard.abortReason());
   const lost = losses.get(idempotencyKey) ?? 0;
   const ended = resultOf(options, claim, error, lost, guard.isClosing());
   const result = await settleInTime(options, claim, ended, closing);
@@ -238,10 +238,11 @@ export function handlerEvent({ event }: Claim): TillkitEvent {
   return Object.freeze({ ...payload, id, type, recordedAt }) as unknown as TillkitEvent;
 }
 
-/** Returns what a handler threw. It may have no text, such as an object without a prototype: then an error that says so. */
+/** Returns what a handler threw. It may have no text, or throw when it is read: then an error that says so. */
 function readable(thrown: unknown): unknown {
   try {
     describeError(thrown);
+    isLoss(thrown);
     return thrown;
   } catch {
     return new TypeError("The handler threw a value that cannot be read as text.");

@@ -401,7 +401,11 @@ describe("the end of a run", () => {
     ["an object without a prototype", Object.assign(Object.create(null), { code: 7 })],
     ["a list of one", [Object.create(null)]],
     ["an error whose message is one", Object.assign(new Error("x"), { message: Object.create(null) })],
-  ])("is a failed run also where the handler throws %s, which has no text", async (_, thrown) => {
+    [
+      "an error whose code throws",
+      Object.defineProperty(new Error("x"), "code", { get: () => JSON.parse("") as never }),
+    ],
+  ])("is a failed run also where the handler throws %s, which cannot be read", async (_, thrown) => {
     const { run, store } = await leasedRun();
     const settle = jest.spyOn(store, "settle");
     const result = await run(() => {
