@@ -122,15 +122,20 @@ export async function deadDispatches(
   { dialect, tables: t }: Database,
   { eventId, handler, type, error, since, run, after, revive, limit }: DeadPage,
 ): Promise<DispatchRecord[]> {
-  // Of the characters of a pattern, none has a meaning in the text.
   const seqOf = `coalesce((select seq from ${t.events} where id = ?), 0)`;
-  const part = error && `%${error.toLowerCase().replaceAll(/[!%_]/g, "!$&")}%`;
+  // Of the characters of a pattern, none has a meaning in the text.
+  const patternOf = (text: string): string => `%${text.replaceAll(/[!%_]/g, "!$&")}%`;
+  // SQLite, and PostgreSQL with the locale C, change only letters of ASCII.
+  const lowered = error && [error.toLowerCase(), error.replaceAll(/[A-Z]/g, (one) => one.toLowerCase())];
   const where = allOf([
     { sql: "d.dead = 1", params: [] },
     { sql: "d.event_id = ?", params: [eventId] },
     { sql: "d.handler = ?", params: [handler] },
     { sql: "d.event_type = ?", params: [type] },
-    { sql: "lower(d.error) like ? escape '!'", params: [part] },
+    {
+      sql: "(lower(d.error) like ? escape '!' or lower(d.error) like ? escape '!')",
+      params: lowered ? lowered.map(patternOf) : [undefined],
+    },
     { sql: "d.settled_at >= ?", params: [since === undefined ? undefined : Date.parse(since)] },
     { sql: "(d.retry_run is null or d.retry_run <> ?)", params: [run] },
     {
