@@ -172,11 +172,5 @@ async function unpaidState<Tx>(
 }
 
 async function hasOpenMismatch<Tx>(store: PaymentStore<Tx>, clientId: string): Promise<boolean> {
-  const outcome = "mismatch";
-  const found = await store.webhooks({ clientId, outcome, limit: 1 });
-  if (found.length === 0) return false;
-  // Few payments have a mismatch, so the history is rarely read.
-  const history = await store.history(clientId);
-  const resolved = new Set(history.resolutions.map(({ receiptId }) => receiptId));
-  return history.webhooks.some((webhook) => webhook.outcome === outcome && !resolved.has(webhook.receiptId));
+  return (await store.webhooks({ clientIds: [clientId], need: "mismatched", limit: 1 })).length > 0;
 }

@@ -121,6 +121,23 @@ describe("a success return", () => {
     },
   );
 
+  it("says mismatch also where a person had dismissed the webhook before the payment was adopted", async () => {
+    const { token, hash } = makeReturnToken("c-1");
+    const store = new MemoryStore();
+    const payments = testKit({ store });
+    const { receiptId } = await payments.receiveWebhook(signed(completedBody()));
+    await payments.resolve({ action: "dismiss", receiptId, reason: "Of another shop.", by: "Amina" });
+    const created = [pendingPayment({ returnKeyHash: hash, total: { value: "2000", currency: "KMF" } })];
+    await store.transaction((tx) => store.save(tx, { created }));
+    await payments.adopt({
+      clientId: "c-1",
+      reference: "order-1",
+      total: { value: "2000", currency: "KMF" },
+    });
+    const view = await payments.handleReturn({ kind: "success", token, visit: false });
+    expect(view).toMatchObject({ state: "mismatch" });
+  });
+
   it("is noted in the payment's history the first time, but not by a HEAD request or a prefetch", async () => {
     const { payments, app, get, token, clock } = await returning();
     await request(app).head(`/payments/success/${token}`).expect(200);

@@ -2,7 +2,7 @@ import { TillkitError } from "../../errors/index.js";
 import { type Evidence, type Payment } from "../../model/payment.js";
 import { isText } from "../../shared/is-text.js";
 import { describeUnknown, type NamesOf } from "../../shared/unknown-names.js";
-import { type ResolutionRecord } from "../../store/index.js";
+import { type ResolutionRecord, type StoredHistory, type WebhookRecord } from "../../store/index.js";
 import { withoutKey, type EventDraft } from "../../webhook/recording/payment-events.js";
 import { checkEvidence } from "./payment-evidence.js";
 
@@ -115,6 +115,20 @@ export function resolutionId({ action, receiptId, evidence }: Resolution, client
   // One payment may first be accepted as paid, by evidence, and then for its order.
   const isForOrder = action === "accept" && receiptId === undefined && evidence === undefined;
   return `${isForOrder ? "accepted for the order" : actions[action]}:${receiptId ?? clientId}`;
+}
+
+/** Returns whether the webhook was dismissed while it waited, and is a mismatch since. */
+export function isOfOtherOutcome(
+  earlier: ResolutionRecord | undefined,
+  webhook: WebhookRecord | undefined,
+): boolean {
+  const { action, before = "mismatch" } = earlier ?? {};
+  return action === "dismissed" && webhook?.outcome === "mismatch" && before !== "mismatch";
+}
+
+/** Returns the resolution with this id. */
+export function findIn({ resolutions }: StoredHistory, id: string): ResolutionRecord | undefined {
+  return resolutions.find((one) => one.id === id);
 }
 
 /** Returns the state of a payment, with what a person has to see or has settled of it, as a resolution keeps it. */

@@ -26,6 +26,8 @@ import { applyRefund, checkRefund, refundId, refuseOtherAmount } from "./refund.
 import {
   actions,
   checkResolution,
+  findIn,
+  isOfOtherOutcome,
   notPossible,
   resolutionId,
   resolutionInvalid,
@@ -50,8 +52,10 @@ export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resol
   await parts.ready();
   const subject = await subjectOf(store, given);
   const { clientId } = subject;
+  const known = await store.history(clientId);
+  const id = given.action === "refunded" ? refundId(given, clientId) : resolutionId(given, clientId);
   const resolution: ResolutionRecord = {
-    id: given.action === "refunded" ? refundId(given, clientId) : resolutionId(given, clientId),
+    id: isOfOtherOutcome(findIn(known, id), subject.webhook) ? `${id}:${subject.webhook!.outcome}` : id,
     clientId,
     action: actions[given.action],
     ...(given.receiptId !== undefined && { receiptId: given.receiptId }),
@@ -60,7 +64,6 @@ export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resol
     by: given.by,
     at: parts.now().toISOString(),
   };
-  const known = await store.history(clientId);
   const before = findIn(known, resolution.id);
   const stored = before ? undefined : await storeResolution(parts, { ...subject, known }, resolution, given);
   const kept = before ?? stored?.resolution ?? findIn(await store.history(clientId), resolution.id)!;
@@ -293,8 +296,4 @@ function isOtherTransfer(one: PaymentReport | undefined, other: PaymentReport | 
 function reportOf(webhook: WebhookRecord): PaymentReport | undefined {
   const message = readStored(webhook);
   return message.kind === "payment" ? message : undefined;
-}
-
-function findIn({ resolutions }: StoredHistory, id: string): ResolutionRecord | undefined {
-  return resolutions.find((one) => one.id === id);
 }

@@ -86,6 +86,13 @@ export const pruneChecks: Checks = {
       await saved(another, { resolutions: [resolution(`r-${outcome}`, { receiptId: open.receiptId })] });
       same((await store.prune({ before: later, limit: 10 })).webhooks, 1);
     }
+    // What a person settled was another decision.
+    const { receiptId } = webhook("again");
+    await saved(store, { webhooks: [webhook("again", { outcome: "unmatched" })] });
+    await saved(store, { dismissed: [receiptId], resolutions: [resolution("r-again", { receiptId })] });
+    await saved(another, { rematched: [{ receiptId, outcome: "mismatch", decidedAt: at(1) }] });
+    const why = "The bytes of a webhook are gone that became a mismatch after a person had settled it.";
+    same((await store.prune({ before: later, limit: 10 })).webhooks, 0, why);
   },
 
   async "an event that is saved after all others were pruned is claimed like them"(store) {

@@ -34,10 +34,9 @@ async function pruneWebhooks(
 ): Promise<{ count: number; end: string }> {
   const { isMarked, orderBy } = orderOfMarked(dialect, "kept_since", "received_at");
   const { rows } = await tx.run<{ receipt_id: string; place: string }>(
-    `select receipt_id, ${orderBy} as place from ${tables.webhooks} w
+    `select receipt_id, ${orderBy} as place from ${tables.webhooks}
       where ${isMarked} ${orderBy} < ? and ${orderBy} >= ? and parked is null
-        and (outcome not in ('mismatch', 'inadmissible') or exists
-          (select 1 from ${tables.resolutions} r where r.receipt_id = w.receipt_id))
+        and (attention is null or attention not in ('mismatched', 'inadmissible'))
       order by ${orderBy} limit ? ${dialect.forUpdateSkipLocked}`,
     [before, from, limit],
   );
