@@ -23,16 +23,8 @@ export interface PaymentRequest {
 
 const maxMetadataBytes = 4096;
 
-const requestNames = {
-  reference: 1,
-  total: 1,
-  clientId: 1,
-  locale: 1,
-  metadata: 1,
-} satisfies NamesOf<PaymentRequest>;
-
 /** @throws TillkitError `option_invalid` if a field is not known: without it, a misspelt clientId would be another one. */
-export function refuseUnknownFields(request: object, known: object = requestNames): void {
+export function refuseUnknownFields(request: object, known: object): void {
   const unknown = describeUnknown(request, known);
   if (unknown !== undefined) throw new TillkitError("option_invalid", `The payment's field ${unknown}`);
 }
@@ -44,9 +36,10 @@ export function refuseUnknownFields(request: object, known: object = requestName
  * `metadata_invalid`, `option_invalid`
  */
 export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""): void {
-  refuseUnknownFields(request);
   // Callers in JavaScript may pass anything, and get an error with a code.
   const { reference, total, clientId, locale, metadata }: Partial<PaymentRequest> = request ?? {};
+  const names = { reference, total, clientId, locale, metadata };
+  refuseUnknownFields(request, names satisfies NamesOf<PaymentRequest>);
   if (typeof reference !== "string" || !/^(?!\.+$)[^\p{Cc}\p{Cs}]{1,200}$/u.test(reference)) {
     throw new TillkitError(
       "reference_invalid",

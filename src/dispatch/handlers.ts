@@ -26,11 +26,8 @@ export class Handlers<Tx> {
   /** @throws TillkitError `option_invalid`, `handler_name_taken` */
   add(event: EventType | "*", run: AnyHandler<Tx>, options: HandlerOptions = {}): void {
     const { name = event === "*" ? "any" : event, timeoutMs, transaction } = options;
-    const unknown = describeUnknown(options, {
-      name,
-      timeoutMs,
-      transaction,
-    } satisfies NamesOf<HandlerOptions>);
+    const names = { name, timeoutMs, transaction };
+    const unknown = describeUnknown(options, names satisfies NamesOf<HandlerOptions>);
     if (unknown !== undefined) throw new TillkitError("option_invalid", `A handler's option: ${unknown}`);
     if (timeoutMs !== undefined && !isWholeNumber(timeoutMs, 1, maxTimerMs)) {
       throw new TillkitError(

@@ -148,16 +148,8 @@ function decideWaiting<Tx>(
 
 function checkAdoption(adoption: Adoption): void {
   const { clientId, serviceId, reference, total, metadata, by, reason, dryRun } = adoption;
-  refuseUnknownFields(adoption, {
-    clientId,
-    serviceId,
-    reference,
-    total,
-    metadata,
-    by,
-    reason,
-    dryRun,
-  } satisfies NamesOf<Adoption>);
+  const names = { clientId, serviceId, reference, total, metadata, by, reason, dryRun };
+  refuseUnknownFields(adoption, names satisfies NamesOf<Adoption>);
   if ((by ?? reason) !== undefined) checkPerson({ by, reason });
   // The clientId is required here; `create` would make one.
   checkPaymentRequest({ reference, total, metadata, clientId: clientId ?? "" });

@@ -1,7 +1,7 @@
 import { minorUnit } from "../model/currencies.js";
 import { isDateTime, offsetMsOf } from "../shared/date-time.js";
 import { fitsCurrency, isAmount, readSign } from "../model/money.js";
-import { type PaymentState } from "../model/payment.js";
+import { type Payment } from "../model/payment.js";
 import { quote } from "../shared/quote.js";
 
 /** One row of a settlement statement, as `readStatement` or the application gives it. It is checked before it is compared. */
@@ -77,14 +77,7 @@ export const rowProblemCodes = [
 export type RowProblemCode = (typeof rowProblemCodes)[number];
 
 /** A payment that may be the one of a row. */
-export interface Candidate {
-  /** The merchant's id of the payment. */
-  clientId: string;
-  /** The merchant's order. */
-  reference: string;
-  /** The state of the payment. */
-  state: PaymentState;
-}
+export type Candidate = Pick<Payment, "clientId" | "reference" | "state">;
 
 /** How the problem of a row without ids begins. */
 export const withoutIds = "The row has neither a clientId nor a serviceId";

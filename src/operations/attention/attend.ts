@@ -231,18 +231,8 @@ function overtaken({ changes }: AttentionNote, version: number): TillkitError {
 
 function check(given: AttentionAction, now: Date): void {
   const { action, by, reason, to, until, document, version, key, dryRun } = given;
-  const names = {
-    action,
-    by,
-    reason,
-    to,
-    until,
-    document,
-    version,
-    key,
-    dryRun,
-  } satisfies NamesOf<AttentionAction>;
-  const unknown = describeUnknown(given, names);
+  const names = { action, by, reason, to, until, document, version, key, dryRun };
+  const unknown = describeUnknown(given, names satisfies NamesOf<AttentionAction>);
   if (unknown !== undefined) throw resolutionInvalid(unknown);
   if (!Object.hasOwn(did, action)) throw resolutionInvalid("action must be assign, snooze, note or settle.");
   expectText("by", by, 128);

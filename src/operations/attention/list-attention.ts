@@ -5,10 +5,9 @@ import {
   attentionNotes,
   attentionRules,
 } from "../../model/attention.js";
-import { isWholeNumber } from "../../shared/whole-number.js";
 import { type NamesOf } from "../../shared/unknown-names.js";
 import { type NoteRecord, type PaymentStore } from "../../store/index.js";
-import { cursorAt, cursorPosition, queryError, refuseUnknown } from "../reading/query.js";
+import { cursorAt, cursorPosition, expectLimit, queryError, refuseUnknown } from "../reading/query.js";
 import { type FactParts, factSources } from "./facts.js";
 import { type Fact, ruleTable, totalOf } from "./rules.js";
 
@@ -39,14 +38,6 @@ export interface AttentionList {
 const maxPerPage = 200;
 /** The number of facts that one page reads at most, so that what is snoozed or settled makes no page slow. */
 const maxRead = 400;
-const queryNames = {
-  rule: 1,
-  snoozed: 1,
-  settled: 1,
-  assigned: 1,
-  limit: 1,
-  cursor: 1,
-} satisfies NamesOf<AttentionQuery>;
 
 /** Returns one page of what needs a person. @throws TillkitError `query_invalid` */
 export async function listAttention<Tx>(
@@ -134,8 +125,9 @@ export function noteOf(note: Pick<NoteRecord, "value"> | undefined): AttentionNo
 }
 
 function checked(query: AttentionQuery, now: Date) {
-  refuseUnknown(query, queryNames);
-  const { rule = attentionRules, snoozed = false, settled = false, assigned, limit = 50 } = query;
+  const { rule = attentionRules, snoozed = false, settled = false, assigned, limit = 50, cursor } = query;
+  const names = { rule, snoozed, settled, assigned, limit, cursor };
+  refuseUnknown(query, names satisfies NamesOf<AttentionQuery>);
   const wanted = attentionRules.filter((one) => (typeof rule === "string" ? [rule] : rule).includes(one));
   if (wanted.length !== new Set(typeof rule === "string" ? [rule] : rule).size)
     throw queryError(`rule must be one of ${attentionRules.join(", ")}, or a list of them.`);
@@ -143,8 +135,7 @@ function checked(query: AttentionQuery, now: Date) {
     throw queryError("snoozed and settled must be true or false.");
   if (assigned !== undefined && assigned !== null && typeof assigned !== "string")
     throw queryError("assigned must be a name, or null.");
-  if (!isWholeNumber(limit, 1, maxPerPage))
-    throw queryError(`limit must be a whole number from 1 to ${maxPerPage}.`);
+  expectLimit(limit, maxPerPage);
   const at = now.toISOString();
   const isListed = (entry: AttentionEntry): boolean =>
     (snoozed || (entry.snoozedUntil ?? at) <= at) &&

@@ -1,7 +1,6 @@
-import { isWholeNumber } from "../../shared/whole-number.js";
 import { type NamesOf } from "../../shared/unknown-names.js";
 import { type HistoryPosition, type PaymentStore, type StoredHistory } from "../../store/index.js";
-import { cursorAt, cursorPosition, queryError, refuseUnknown } from "./query.js";
+import { cursorAt, cursorPosition, expectLimit, refuseUnknown } from "./query.js";
 
 /** Selects a page of a history. */
 export interface HistoryQuery {
@@ -29,8 +28,7 @@ export async function readHistoryPage<Tx>(
 ): Promise<RecordsOfPage> {
   refuseUnknown(query, { limit: 1, cursor: 1 } satisfies NamesOf<HistoryQuery>);
   const { limit = maxPerPage, cursor } = query;
-  if (!isWholeNumber(limit, 1, maxPerPage))
-    throw queryError(`limit must be a whole number from 1 to ${maxPerPage}.`);
+  expectLimit(limit, maxPerPage);
   const before = cursor === undefined ? {} : cursorPosition(cursor, isPosition);
   // One more than requested, to know whether there is a next page.
   const found = await store.history(clientId, { limit: limit + 1, before });

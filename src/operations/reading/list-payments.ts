@@ -1,7 +1,6 @@
-import { isWholeNumber } from "../../shared/whole-number.js";
 import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type NamesOf } from "../../shared/unknown-names.js";
-import { cursorAt, cursorPosition, queryError, queryTime, refuseUnknown } from "./query.js";
+import { cursorAt, cursorPosition, expectLimit, queryError, queryTime, refuseUnknown } from "./query.js";
 import { type Payment, type PaymentState } from "../../model/payment.js";
 import { withoutKey } from "../../webhook/recording/payment-events.js";
 import { findClaimed } from "../../checkout/payment-claims.js";
@@ -47,17 +46,6 @@ const states: readonly PaymentState[] = [
   "completed",
 ];
 const maxPerPage = 500;
-const queryNames = {
-  state: 1,
-  reference: 1,
-  providerId: 1,
-  claimed: 1,
-  from: 1,
-  to: 1,
-  first: 1,
-  limit: 1,
-  cursor: 1,
-} satisfies NamesOf<PaymentQuery>;
 
 /**
  * Returns one page of the stored payments in the order of their creation, then of their clientId. That order never
@@ -67,21 +55,21 @@ export async function listPayments<Tx>(
   store: PaymentStore<Tx>,
   query: PaymentQuery = {},
 ): Promise<PaymentList> {
-  refuseUnknown(query, queryNames);
-  const { state, reference, providerId, claimed, first = "newest", limit = 50 } = query;
-  const [from, to] = [queryTime("from", query.from), queryTime("to", query.to)];
+  const { state, reference, providerId, claimed, from, to, first = "newest", limit = 50, cursor } = query;
+  const names = { state, reference, providerId, claimed, from, to, first, limit, cursor };
+  refuseUnknown(query, names satisfies NamesOf<PaymentQuery>);
+  const period = { from: queryTime("from", from), to: queryTime("to", to) };
   if (state !== undefined && !states.includes(state))
     throw queryError(`state must be one of ${states.join(", ")}.`);
   for (const [name, value] of Object.entries({ reference, providerId, claimed }))
     if (value !== undefined && typeof value !== "string") throw queryError(`${name} must be a string.`);
   if (first !== "newest" && first !== "oldest") throw queryError('first must be "newest" or "oldest".');
-  if (!isWholeNumber(limit, 1, maxPerPage))
-    throw queryError(`limit must be a whole number from 1 to ${maxPerPage}.`);
-  const position = query.cursor === undefined ? undefined : cursorPosition(query.cursor, isPlaceOfPayment);
+  expectLimit(limit, maxPerPage);
+  const position = cursor === undefined ? undefined : cursorPosition(cursor, isPlaceOfPayment);
   const after = position && { createdAt: position[0], clientId: position[1] };
 
   const page = {
-    ...withoutUndefined({ state, reference, providerId, from, to, after }),
+    ...withoutUndefined({ state, reference, providerId, ...period, after }),
     newestFirst: first === "newest",
     // One more than requested, to know whether there is a next page.
     limit: limit + 1,

@@ -1,6 +1,7 @@
 import { TillkitError } from "../../errors/index.js";
 import { sortableTime } from "../../shared/date-time.js";
 import { describeUnknown } from "../../shared/unknown-names.js";
+import { isWholeNumber } from "../../shared/whole-number.js";
 
 /**
  * Returns the time of a query as the store compares it: ISO 8601 UTC.
@@ -21,6 +22,11 @@ export function queryTime(name: string, time: Date | undefined): string | undefi
 export function refuseUnknown(query: object, known: object): void {
   const unknown = describeUnknown(query, known);
   if (unknown !== undefined) throw queryError(unknown);
+}
+
+/** Throws `query_invalid` unless the number of a page is a whole number from 1 to `max`. */
+export function expectLimit(limit: unknown, max: number): void {
+  if (!isWholeNumber(limit, 1, max)) throw queryError(`limit must be a whole number from 1 to ${max}.`);
 }
 
 /** Returns the cursor of a page that begins after this position. */

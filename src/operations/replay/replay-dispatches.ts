@@ -1,11 +1,10 @@
 import { hasCode } from "../../errors/index.js";
 import { type EventType, eventTypes } from "../../model/event-map.js";
 import { isText } from "../../shared/is-text.js";
-import { isWholeNumber } from "../../shared/whole-number.js";
 import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type NamesOf } from "../../shared/unknown-names.js";
 import { retryNotes } from "../reading/payment-history.js";
-import { queryError, queryTime, refuseUnknown } from "../reading/query.js";
+import { expectLimit, queryError, queryTime, refuseUnknown } from "../reading/query.js";
 import { type DispatchRecord, type PaymentStore } from "../../store/index.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
 
@@ -64,9 +63,8 @@ export async function replayDispatches<Tx>(
   const { eventId, handler, type, error, since, run = newId(), limit = 500, dryRun = true } = query;
   const { by, reason } = query;
   const names = { eventId, handler, type, error, since, run, limit, dryRun, by, reason };
-  const known = names satisfies NamesOf<DispatchQuery>;
-  refuseUnknown(query, known);
-  if (!isWholeNumber(limit, 1, 1000)) throw queryError("limit must be a whole number from 1 to 1000.");
+  refuseUnknown(query, names satisfies NamesOf<DispatchQuery>);
+  expectLimit(limit, 1000);
   if (type !== undefined && !eventTypes.includes(type))
     throw queryError(`type must be one of ${eventTypes.join(", ")}.`);
   if (error !== undefined && (typeof error !== "string" || error === ""))

@@ -64,17 +64,6 @@ export interface Replayed {
   changes: ReplayChange[];
 }
 
-const queryNames = {
-  clientId: 1,
-  receiptId: 1,
-  outcome: 1,
-  from: 1,
-  to: 1,
-  dryRun: 1,
-  by: 1,
-  reason: 1,
-  onProgress: 1,
-} satisfies NamesOf<ReplayQuery>;
 const outcomes = {
   applied: 1,
   stale: 1,
@@ -98,13 +87,14 @@ export async function replayWebhooks<Tx>(
   parts: RecordingParts<Tx>,
   query: ReplayQuery = {},
 ): Promise<Replayed> {
-  refuseUnknown(query, queryNames);
-  const { dryRun = true, onProgress, clientId, receiptId, outcome, by, reason } = query;
+  const { clientId, receiptId, outcome, from, to, dryRun = true, by, reason, onProgress } = query;
+  const names = { clientId, receiptId, outcome, from, to, dryRun, by, reason, onProgress };
+  refuseUnknown(query, names satisfies NamesOf<ReplayQuery>);
   if ((by ?? reason) !== undefined) checkPerson({ by, reason });
   if (outcome !== undefined && !Object.hasOwn(outcomes, outcome))
     throw queryError(`outcome must be one of ${Object.keys(outcomes).join(", ")}.`);
-  const [from, to] = [queryTime("from", query.from), queryTime("to", query.to)];
-  const selected = withoutUndefined({ clientId, receiptId, outcome, from, to });
+  const period = { from: queryTime("from", from), to: queryTime("to", to) };
+  const selected = withoutUndefined({ clientId, receiptId, outcome, ...period });
   await parts.ready();
   const person = by !== undefined && reason !== undefined ? { by, reason } : undefined;
   const run: Run = { dryRun, person, unsaved: new Map(), seen: new Set() };

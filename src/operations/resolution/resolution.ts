@@ -61,23 +61,11 @@ export interface Resolved {
 /** The stored actions. */
 export const actions = { accept: "accepted", refunded: "refunded", dismiss: "dismissed" } as const;
 
-const names = {
-  action: 1,
-  receiptId: 1,
-  clientId: 1,
-  amount: 1,
-  key: 1,
-  reversal: 1,
-  evidence: 1,
-  reason: 1,
-  by: 1,
-  dryRun: 1,
-} satisfies NamesOf<Resolution>;
-
 /** Throws for a resolution that can never be stored. */
 export function checkResolution(given: Resolution): void {
-  const { action, receiptId, clientId, evidence, reason, by } = given;
-  const unknown = describeUnknown(given, names);
+  const { action, receiptId, clientId, amount, key, reversal, evidence, reason, by, dryRun } = given;
+  const names = { action, receiptId, clientId, amount, key, reversal, evidence, reason, by, dryRun };
+  const unknown = describeUnknown(given, names satisfies NamesOf<Resolution>);
   if (unknown !== undefined) throw resolutionInvalid(unknown);
   if (!Object.hasOwn(actions, action)) throw resolutionInvalid("action must be accept, refunded or dismiss.");
   const named = [receiptId, clientId].filter((id) => id !== undefined);

@@ -102,14 +102,6 @@ const sandboxOptionNames = {
   scenarios: 1,
   now: 1,
 } satisfies NamesOf<SandboxOptions>;
-const signingNames = {
-  scheme: 1,
-  secret: 1,
-  header: 1,
-  algorithm: 1,
-  merchantId: 1,
-  fields: 1,
-} satisfies NamesOf<SandboxSigning>;
 
 function optionProblem(option: string, message: string): ConfigurationProblem {
   return { code: "option_invalid", option, message };
@@ -155,8 +147,9 @@ function findSignatureProblems(signature: SandboxOptions["signature"]): readonly
     const message = "must have `sign`; a scheme that can only verify (a public key) cannot send webhooks.";
     return [optionProblem("signature", message)];
   }
-  const { scheme, secret = createSandboxSecret() } = signature;
-  const unknown = unknownOptions("signature.", signature, signingNames);
+  const { scheme, secret = createSandboxSecret(), header, algorithm, merchantId, fields } = signature;
+  const names = { scheme, secret, header, algorithm, merchantId, fields };
+  const unknown = unknownOptions("signature.", signature, names satisfies NamesOf<SandboxSigning>);
   if (unknown.length > 0) return unknown;
   if (scheme !== "hmac" && scheme !== "fields")
     return [optionProblem("signature.scheme", 'must be "hmac" or "fields".')];

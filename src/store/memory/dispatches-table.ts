@@ -8,7 +8,6 @@ import {
   type HandlerKey,
   type HandlerSummary,
   type HistoryPage,
-  type PastEnd,
   type Registration,
   type RetireOptions,
   type RevivedPage,
@@ -36,21 +35,13 @@ import { newestBefore } from "./rows.js";
 /** `payload` is read-only, so it is kept uncopied; every reader gets a copy. */
 type EventInMemory = EventRecord & { dispatches: Dispatch[] };
 
-interface Dispatch {
+interface Dispatch extends Omit<DispatchRecord, "eventId" | "type" | "clientId"> {
   event: EventInMemory;
   /** The place of the event among all events. */
   seq: number;
-  handler: string;
-  state: DispatchRecord["state"];
   /** When a pending one is due, or the lease of a leased one ends; by the monotonic clock of this process. */
   dueAt: number;
   fence: number;
-  attempt: number;
-  failures: number;
-  error?: string;
-  settledAt?: string;
-  past?: readonly PastEnd[];
-  run?: string;
 }
 
 /** The list of every event without dispatches: most events of a test have none. */

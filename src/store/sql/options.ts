@@ -38,12 +38,9 @@ export interface SqlStoreOptions {
 }
 
 /** Options with their defaults. */
-export interface ResolvedSqlStoreOptions {
-  tablePrefix: string;
-  busyTimeoutMs: number;
-  maxConnections: number;
-  preparedStatements: boolean;
-}
+export type ResolvedSqlStoreOptions = {
+  [Name in keyof SqlStoreOptions]-?: NonNullable<SqlStoreOptions[Name]>;
+};
 
 /** The connections for recording, claiming, leases and listening, which must go on while every handler holds a connection. */
 export const reservedConnections = 4;
