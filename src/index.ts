@@ -90,11 +90,10 @@ export {
   type EventType,
   eventTypes,
   type LastAsked,
-  type NoticeMap,
-  type NoticeType,
   type Reported,
   type TillkitEvent,
 } from "./model/event-map.js";
+export { type NoticeMap, type NoticeType } from "./model/notice-map.js";
 export { type ReportedFields, type Untrusted, type Verified } from "./model/payment-report.js";
 
 // The customer's browser coming back.

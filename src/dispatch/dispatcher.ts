@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { hasCode, TillkitError } from "../errors/index.js";
-import { type Notify } from "../model/event-map.js";
+import { type Notify } from "../model/notice-map.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { type Claim, type HandlerKey } from "../store/index.js";
 import { type ClaimedRun, runGroups } from "./group/run-group.js";

@@ -1,6 +1,6 @@
 import { type Logger } from "pino";
 import { loggable } from "../errors/loggable.js";
-import { type NoticeMap, type NoticeType, type Notify } from "../model/event-map.js";
+import { type NoticeMap, type NoticeType, type Notify } from "../model/notice-map.js";
 
 /** A listener of this process. What it throws is ignored, so that it cannot disturb a payment. */
 export type NoticeListener<Type extends NoticeType> = (notice: NoticeMap[Type]) => unknown;

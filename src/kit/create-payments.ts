@@ -4,7 +4,8 @@ import { claimPayment, handleReturn } from "../checkout/handle-return.js";
 import { Dispatcher } from "../dispatch/dispatcher.js";
 import { type HandlerOptions } from "../dispatch/handler.js";
 import { type AnyHandler } from "../dispatch/handlers.js";
-import { eventTypes, noticeTypes, type EventType, type NoticeType } from "../model/event-map.js";
+import { eventTypes, type EventType } from "../model/event-map.js";
+import { noticeTypes, type NoticeType } from "../model/notice-map.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { adoptPayment } from "../operations/adopt-payment.js";
 import {

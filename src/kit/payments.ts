@@ -2,7 +2,8 @@ import { type AdoptedPayment, type Adoption } from "../operations/adopt-payment.
 import { type CreatedPayment } from "../checkout/create-payment.js";
 import { type Handler, type HandlerOptions } from "../dispatch/handler.js";
 import { type NoticeListener } from "../dispatch/notices.js";
-import { type EventType, type NoticeMap, type NoticeType } from "../model/event-map.js";
+import { type EventType } from "../model/event-map.js";
+import { type NoticeMap, type NoticeType } from "../model/notice-map.js";
 import {
   type PaymentClaimOutcome,
   type PaymentClaimRequest,

@@ -1,5 +1,5 @@
 import { hasCode, TillkitError } from "../errors/index.js";
-import { type Notify } from "../model/event-map.js";
+import { type Notify } from "../model/notice-map.js";
 import { type PaymentStore } from "../store/index.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { type Receipt } from "../webhook/recording/arrival.js";

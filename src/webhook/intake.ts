@@ -1,5 +1,5 @@
 import { TillkitError } from "../errors/index.js";
-import { type Notify } from "../model/event-map.js";
+import { type Notify } from "../model/notice-map.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { writeNothing } from "./recording/write-nothing.js";
 import { type Receipt } from "./recording/arrival.js";

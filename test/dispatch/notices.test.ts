@@ -1,7 +1,7 @@
 import pino from "pino";
 import { logNotices, Notices } from "../../src/dispatch/notices.js";
 import { handlerEvent } from "../../src/dispatch/run-claim.js";
-import { type NoticeMap, type NoticeType } from "../../src/model/event-map.js";
+import { type NoticeMap, type NoticeType } from "../../src/model/notice-map.js";
 import { event as stored } from "../../src/store/exam/checks/fixtures.js";
 
 const error = new Error("no");

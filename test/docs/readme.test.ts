@@ -87,7 +87,7 @@ describe("the pages on options and events", () => {
   });
 
   it("has a row for every event and every notice", () => {
-    const notices = membersOf("src/model/event-map.ts", "NoticeMap");
+    const notices = membersOf("src/model/notice-map.ts", "NoticeMap");
     expect(notices).toContain("webhook.rejected");
     expect(missing([...eventTypes, ...notices])).toEqual([]);
   });

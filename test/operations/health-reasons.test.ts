@@ -1,6 +1,6 @@
 import { type Changes, type Health, MemoryStore, type MemoryTx, type Saved, type StoreCounts } from "tillkit";
 import { closeAll, testKit } from "../support/kit.js";
-import { type NoticeMap } from "../../src/model/event-map.js";
+import { type NoticeMap } from "../../src/model/notice-map.js";
 import { checkHealth, createHealthCheck, type HealthParts } from "../../src/operations/health.js";
 import { type Keeping } from "../../src/webhook/recording/webhook-keeper.js";
 

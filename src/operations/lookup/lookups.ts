@@ -1,5 +1,5 @@
 import { hasCode } from "../../errors/index.js";
-import { type Notify } from "../../model/event-map.js";
+import { type Notify } from "../../model/notice-map.js";
 import { type Payment } from "../../model/payment.js";
 import { LookupError, type PaymentReader, type ShownPayment } from "../../service/index.js";
 import { readLookup } from "../../webhook/message/read-lookup.js";

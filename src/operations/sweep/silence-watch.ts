@@ -1,4 +1,4 @@
-import { type NoticeMap, type Notify } from "../../model/event-map.js";
+import { type NoticeMap, type Notify } from "../../model/notice-map.js";
 import { type Payment } from "../../model/payment.js";
 import { type PaymentStore } from "../../store/index.js";
 

@@ -1,5 +1,5 @@
 import { type ErrorCode, hasCode, WebhookRejectedError } from "../../errors/index.js";
-import { type Notify } from "../../model/event-map.js";
+import { type Notify } from "../../model/notice-map.js";
 import { loggable } from "../../errors/loggable.js";
 import { readMessage } from "../message/read-message.js";
 import { type Spool } from "../spool/spool.js";

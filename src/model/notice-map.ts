@@ -1,0 +1,60 @@
+import { type TillkitEvent } from "./event-map.js";
+
+/**
+ * Notices by name, with their payloads. A notice goes to the listeners of this process and is never recorded.
+ * Use notices for alarms and counters. Nothing about money may depend on one.
+ */
+export interface NoticeMap {
+  /** A webhook was refused before anything was recorded. `bodyHash` is a prefix of the body's SHA-256. */
+  "webhook.rejected": { code: string; status: number; bodyHash?: string };
+  /** The store could not take a webhook, so the spool kept it. It is recorded when the store is back. */
+  "webhook.spooled": { receiptId: string; error: unknown };
+  /** A spooled webhook cannot be recorded, although the store works. Look at the file. */
+  "webhook.set_aside": { reason: string; file: string };
+  /**
+   * The spool can take no webhooks, or cannot give back those that wait in it. Sent once, until it can again; the health has the reason
+   * `spool_unavailable` as long.
+   */
+  "spool.unavailable": { error: unknown };
+  /**
+   * The store no longer has what it had acknowledged: an older copy was restored, or its database was replaced. The health has the reason
+   * `store_went_back` until the process ends.
+   */
+  "store.went_back": { error: unknown };
+  /** A run of a handler failed and will be tried again. */
+  "dispatch.failed": { event: TillkitEvent; handler: string; failures: number; error: unknown };
+  /** A dispatch used up its tries. It stays in the store until it is replayed. */
+  "dispatch.dead": { event: TillkitEvent; handler: string; error: string };
+  /**
+   * No webhook comes any more, although payments are sent out. The health has the reason `webhooks_silent` until one comes.
+   * `probability`: of such a silence, if nothing were wrong.
+   */
+  "webhooks.silent": { since: string; waiting: number; expected: number; probability: number };
+  /** A webhook came again. */
+  "webhooks.recovered": { since: string; silentMs: number };
+  /** The service could not be asked about a payment, or its answer was unusable. The kit asks again later. */
+  "lookup.failed": { clientId?: string; error: unknown };
+  /** The store failed to start, to record, to claim, or during a handler's transaction or its commit. The kit keeps trying. */
+  "store.unavailable": { during: "record" | "claim" | "start" | "handler"; error: unknown };
+}
+
+/** The name of a notice. */
+export type NoticeType = keyof NoticeMap;
+
+/** The names of all notices. */
+export const noticeTypes = Object.keys({
+  "webhook.rejected": 1,
+  "webhook.spooled": 1,
+  "webhook.set_aside": 1,
+  "spool.unavailable": 1,
+  "dispatch.failed": 1,
+  "dispatch.dead": 1,
+  "lookup.failed": 1,
+  "store.unavailable": 1,
+  "store.went_back": 1,
+  "webhooks.silent": 1,
+  "webhooks.recovered": 1,
+} satisfies Record<NoticeType, 1>);
+
+/** Sends a notice to the listeners of this process. */
+export type Notify = <Type extends NoticeType>(type: Type, notice: NoticeMap[Type]) => void;
