@@ -4,6 +4,7 @@ import {
   type EventType,
   type HandlerChange,
   type Payments,
+  type RevivedOutcome,
 } from "../../index.js";
 import { type Action, runAction } from "../terminal/actions.js";
 import {
@@ -65,8 +66,8 @@ export const handlersCommand: CommandDefinition = {
       "a handler wait in all processes, without using up attempts, until resume. limit counts the runs of " +
       "all processes. If you repeat one of these, nothing changes.",
     "retry gives dead dispatches all their attempts again. The application's own processes run them. " +
-      "Without --apply it only prints them. --apply needs --by. If it is interrupted, give the printed " +
-      "--run to continue. Then it also prints the state of each dispatch.",
+      "Without --apply it only prints them. --apply needs --by. With --run and without --apply it prints " +
+      "what became of the dispatches of this run, and no others.",
     "retire ends the name of a handler that you removed from the code. Its dispatches that are not done " +
       "never run again. So first let the application finish them, and stop the processes that have the " +
       "handler. You can repeat it.",
@@ -94,7 +95,8 @@ export const handlersCommand: CommandDefinition = {
     "--event-id <id>": "With retry: only those of this one event.",
     "--since <time>":
       "With retry: only those that died at this time or later: a UTC day, or a time with its offset.",
-    "--run <id>": "With retry: goes on with this run, or says what became of it.",
+    "--run <id>":
+      "With retry: says what became of this run. With --apply: gives the run this name, or goes on with it, with the same conditions.",
     ...envFileOption,
   },
   examples: {
@@ -201,6 +203,7 @@ async function retry(payments: Payments, args: Arguments, { output }: InputConte
     since: timeOption(args, "since"),
     run: args.get("run"),
   };
+  if (query.run !== undefined && !apply) return printRun(payments, query.run, output);
   let revived = await payments.replayDispatches({ ...query, dryRun: !apply });
   const { run } = revived;
   const found = [...revived.dispatches];
@@ -213,51 +216,51 @@ async function retry(payments: Payments, args: Arguments, { output }: InputConte
   output.draw(undefined);
   const handlers = await payments.handlers();
   if (found.length === 0 && query.handler !== undefined) expectKnown(query.handler, handlers);
-  const outcome = query.run === undefined ? undefined : await payments.revivedDispatches(run);
-  output.printJson({
-    dryRun: !apply,
-    run,
-    dispatches: found,
-    more: revived.more,
-    ...(outcome && { outcome }),
-  });
-  if (found.length > 0)
-    printColumns(
-      output,
-      ["died", "event", "payment", "handler", "error"],
-      found.map((one) => [
-        one.settledAt?.slice(0, 16).concat("Z") ?? "",
-        one.type,
-        one.clientId ?? "no payment",
-        one.handler,
-        one.error ?? "",
-      ]),
-      ["payment"],
-    );
+  output.printJson({ dryRun: !apply, run, dispatches: found, more: revived.more });
+  printDispatches(found, output);
   if (revived.more) output.log(`There are more; these are the first ${found.length}.`);
-  if (outcome === undefined || found.length > 0)
-    output.print(
-      apply
-        ? `Queued again: ${found.length}. The application's processes run them.`
-        : `Would run again: ${found.length} dead.`,
-    );
+  output.print(
+    apply
+      ? `Queued again: ${found.length}. The application's processes run them.`
+      : `Would run again: ${found.length} dead.`,
+  );
   for (const { name, paused } of handlers)
     if (paused && found.some(({ handler }) => handler === name))
       output.print(
         `${name} is paused since ${paused.at.slice(0, 16)}Z, so its dispatches wait. Let it run: ` +
           commandLine(["handlers", "resume", name, ...who], args),
       );
-  if (outcome) {
-    const { done, dead, waiting, retired } = outcome;
-    output.print(
-      `Of run ${run}: ${done} done, ${dead} dead again, ${waiting} not ended, ${retired} retired.`,
-    );
-  }
   if (apply && found.length > 0)
     output.print(`What became of them: ${commandLine(["handlers", "retry", "--run", run], args)}`);
   if (apply || found.length === 0) return 0;
   output.print("Nothing was changed; --apply makes the changes.");
   return 1;
+}
+
+/** Prints what became of the dispatches of one run, and lists those that are not done. */
+async function printRun(payments: Payments, run: string, output: Output): Promise<ExitCode> {
+  const outcome = await payments.revivedDispatches(run);
+  const { done, dead, waiting, retired, dispatches } = outcome;
+  output.printJson({ dryRun: true, run, outcome });
+  printDispatches(dispatches, output);
+  output.print(`Of run ${run}: ${done} done, ${dead} dead again, ${waiting} not ended, ${retired} retired.`);
+  return 0;
+}
+
+function printDispatches(dispatches: RevivedOutcome["dispatches"], output: Output): void {
+  if (dispatches.length === 0) return;
+  printColumns(
+    output,
+    ["died", "event", "payment", "handler", "error"],
+    dispatches.map((one) => [
+      one.settledAt?.slice(0, 16).concat("Z") ?? "",
+      one.type,
+      one.clientId ?? "no payment",
+      one.handler,
+      one.error ?? "",
+    ]),
+    ["payment"],
+  );
 }
 
 async function retire(payments: Payments, args: Arguments, { output }: InputContext): Promise<ExitCode> {

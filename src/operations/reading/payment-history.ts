@@ -64,6 +64,8 @@ export interface PaymentHistory {
 export interface RetryNote {
   by: string;
   reason?: string;
+  /** The conditions that select the run's dispatches, in JSON. Earlier versions kept none. */
+  conditions?: string;
   at: string;
 }
 

@@ -3,7 +3,7 @@ import { type EventType, eventTypes } from "../../model/event-map.js";
 import { isText } from "../../shared/is-text.js";
 import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type NamesOf } from "../../shared/unknown-names.js";
-import { retryNotes } from "../reading/payment-history.js";
+import { type RetryNote, retryNotes } from "../reading/payment-history.js";
 import { expectLimit, queryError, queryTime, refuseUnknown } from "../reading/query.js";
 import { type DispatchRecord, type PaymentStore } from "../../store/index.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
@@ -78,24 +78,32 @@ export async function replayDispatches<Tx>(
     const found = await store.dead({ ...selected, revive: false, limit: limit + 1 });
     return { dryRun, run, dispatches: found.slice(0, limit), more: found.length > limit };
   }
-  if (by !== undefined) await keepRetry(parts, run, { by, reason });
+  const { run: _, ...conditions } = selected;
+  if (by !== undefined) await keepRetry(parts, run, { by, reason, conditions: JSON.stringify(conditions) });
   const dispatches = await store.dead({ ...selected, revive: true, limit });
   if (dispatches.length > 0) announceEvents();
   const left = dispatches.length < limit ? [] : await store.dead({ ...selected, revive: false, limit: 1 });
   return { dryRun, run, dispatches, more: left.length > 0 };
 }
 
-/** Keeps who makes this run, before it begins. A run that goes on keeps the first one. */
+/**
+ * Keeps who makes this run, before it begins. A run that goes on keeps the first one. Throws `query_invalid` if the run began with
+ * other conditions, because it would revive dispatches that nobody selected.
+ */
 async function keepRetry<Tx>(
   { store, now }: Pick<RecordingParts<Tx>, "store" | "now">,
   id: string,
-  person: { by: string; reason: string | undefined },
+  started: { by: string; reason: string | undefined; conditions: string },
 ): Promise<void> {
-  const value = { ...withoutUndefined(person), at: now().toISOString() };
+  const value = { ...withoutUndefined(started), at: now().toISOString() };
   try {
     await store.transaction((tx) => store.save(tx, { notes: [{ kind: retryNotes, id, version: 0, value }] }));
   } catch (error) {
     if (!hasCode(error, "store_conflict")) throw error;
+    const [first] = await store.notes({ kind: retryNotes, ids: [id] });
+    const { conditions = started.conditions } = first!.value as unknown as RetryNote;
+    if (conditions !== started.conditions)
+      throw queryError(`run ${id} began with other conditions, and goes on only with these: ${conditions}.`);
   }
 }
 

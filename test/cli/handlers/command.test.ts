@@ -100,16 +100,31 @@ describe("tillkit handlers", () => {
     await settled(store, first!, { state: "done" });
     await settled(store, second!, { state: "dead", error: "again" });
     const outcome = await handlers("retry", "ledger", "--run", run);
-    // The one that is dead again is not part of what the run would still do.
-    expect(outcome).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^Of run \S+: 1 done, 1 dead again/),
-    });
+    expect(outcome.code).toBe(0);
+    expect(outcome.stdout).toMatch(/ledger +again\n/);
     expect(outcome.stdout).toContain(`Of run ${run}: 1 done, 1 dead again, 0 not ended, 0 retired.`);
     expect(documentOf(await handlers("retry", "ledger", "--run", run, "--json")).outcome).toMatchObject({
       done: 1,
       dispatches: [{ error: "again", past: [{ error: "Error: e1 timeout" }] }],
     });
+  });
+
+  it("says what became of a run without naming a dispatch of another run", async () => {
+    await withEvents(store, [ledger, mailer], 1);
+    for (const claim of await claimed(store, [ledger, mailer]))
+      await settled(store, claim, { state: "dead", error: `Error: ${claim.handler} is closed` });
+    const retry = ["retry", "ledger", "--apply", "--by", "Amina"];
+    const run = /retry --run (\S+) --store/.exec((await handlers(...retry)).stdout)![1]!;
+    expect(await handlers("retry", "--run", run)).toMatchObject({
+      code: 0,
+      stdout: expect.not.stringMatching(/mailer|Would run|--apply/),
+    });
+    const all = await handlers("retry", "--run", run, "--apply", "--by", "Amina");
+    expect([all.code, all.stderr]).toEqual([2, expect.stringContaining("with other conditions")]);
+    expect(documentOf(await handlers("list", "--json")).handlers).toMatchObject([
+      { name: "ledger", dead: 0 },
+      { name: "mailer", dead: 1 },
+    ]);
   });
 
   it("retires what waits for a name, or only for one event, and leaves other handlers alone", async () => {

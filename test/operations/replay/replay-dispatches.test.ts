@@ -68,6 +68,20 @@ describe("a replay of dead dispatches", () => {
     });
   });
 
+  it("goes on with a run only with the conditions that the run started with", async () => {
+    const store = await storeWithDead(2);
+    const payments = testKit({ store, dispatch: false });
+    const replay = (query: DispatchQuery) =>
+      payments.replayDispatches({ dryRun: false, by: "Amina", run: "run-a", limit: 1, ...query });
+    expect(await replay({ eventId: "e-0" })).toMatchObject({ dispatches: [{ eventId: "e-0" }] });
+    await expect(replay({})).rejects.toMatchObject({
+      code: "query_invalid",
+      message: expect.stringContaining('{"eventId":"e-0"}'),
+    });
+    expect(await replay({ eventId: "e-0" })).toMatchObject({ dispatches: [], more: false });
+    expect(await replay({ run: "run-b" })).toMatchObject({ dispatches: [{ eventId: "e-1" }] });
+  });
+
   it("takes those whose error and time match, goes on where a run broke off, and says what became of each", async () => {
     const store = await storeWithDead(3);
     const payments = testKit({ store, dispatch: { maxFailures: 1, pollMs: 5 } });
