@@ -9,7 +9,7 @@ const commandTable: Readonly<Record<string, { summary: string; load: () => Promi
     load: async () => (await import("./init/command.js")).initCommand,
   },
   sandbox: {
-    summary: "start an emulated payment service, and print what happens in it",
+    summary: "start an emulated payment service, and print what happens",
     load: async () => (await import("./sandbox/command.js")).sandboxCommand,
   },
   trigger: {
@@ -21,7 +21,7 @@ const commandTable: Readonly<Record<string, { summary: string; load: () => Promi
     load: async () => (await import("./sign/command.js")).signCommand,
   },
   verify: {
-    summary: "check the signature of a webhook's body, and say why it does not match",
+    summary: "check a webhook's signature, and say why the signature does not match",
     load: async () => (await import("./verify/command.js")).verifyCommand,
   },
   statement: {
@@ -33,15 +33,15 @@ const commandTable: Readonly<Record<string, { summary: string; load: () => Promi
     load: async () => (await import("./resolve/command.js")).resolveCommand,
   },
   replay: {
-    summary: "decide stored webhooks again",
+    summary: "decide the outcomes of stored webhooks again",
     load: async () => (await import("./replay/command.js")).replayCommand,
   },
   payments: {
-    summary: "find payments by what a customer has, and show what happened to one",
+    summary: "find payments by what a customer knows, and show a payment's history",
     load: async () => (await import("./payments/command.js")).paymentsCommand,
   },
   attention: {
-    summary: "list what needs a person, and assign, snooze, note or settle it",
+    summary: "list what needs a person, and assign, snooze, note or settle an entry",
     load: async () => (await import("./attention/command.js")).attentionCommand,
   },
   handlers: {
@@ -49,7 +49,7 @@ const commandTable: Readonly<Record<string, { summary: string; load: () => Promi
     load: async () => (await import("./handlers/command.js")).handlersCommand,
   },
   health: {
-    summary: "say whether the store is well, and what waits for a person",
+    summary: "say whether the store works, and what needs a person",
     load: async () => (await import("./health/command.js")).healthCommand,
   },
   migrate: {

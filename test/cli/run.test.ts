@@ -105,7 +105,7 @@ describe("arguments", () => {
     ],
     [["sign", "--scheme", "hmak", "f"], 'hmac, fields, public-key, and not "hmak". Did you mean hmac?'],
     [["sign"], "command_operand_invalid: tillkit sign needs <file>"],
-    [["sign", "a", "b"], 'command_operand_invalid: tillkit sign takes one <file>, and was given "a", "b".'],
+    [["sign", "a", "b"], 'command_operand_invalid: tillkit sign takes one <file>, but you gave "a", "b".'],
     [["sign", "-x", "f"], "command_option_unknown: tillkit sign has no option -x."],
   ])("%j are wrong", async (argv, message) => {
     const { code, stderr } = await runCli(argv);

@@ -37,45 +37,48 @@ const attentionActions: Readonly<Record<string, Action>> = {
 
 export const attentionCommand: CommandDefinition = {
   description: [
-    "list shows the entries that need a person, the most urgent first. Each entry has the command that " +
-      "settles it. The command reads only the store. It does not show what only a process of the " +
-      "application knows, such as its spool: call `payments.attention()` in that process.",
-    "assign, snooze and note are for people who share the work. settle ends an entry if nobody needs to " +
-      "do anything more. It moves no money and fulfils no order: for that, list names the command tillkit " +
-      "resolve. Without --apply, settle shows the entry, and asks.",
+    "list shows the entries that need a person, with the most urgent entry first. Each entry has the " +
+      "command that settles it. list reads only the store, and does not see what only a process of the " +
+      "application knows, such as the spool of that process. To see these entries too, call " +
+      "`payments.attention()` in the process.",
+    "assign, snooze and note are for people who share the work. settle ends an entry if nobody needs " +
+      "to do anything more. settle moves no money and fulfils no order: for these, list prints the " +
+      "command tillkit resolve. Without --apply, settle shows you the entry and asks first.",
   ],
-  operand: { name: "list|assign|snooze|note|settle", summary: "What to do. Default: list.", optional: true },
-  object: { name: "id", summary: "The entry, as list names it." },
+  operand: { name: "list|assign|snooze|note|settle", summary: "The action. Default: list.", optional: true },
+  object: { name: "id", summary: "The id of the entry, as list prints it." },
   options: {
     ...databaseOptions,
-    [`--rule <${stored.join("|")}>`]: "With list: only these.",
-    "--assigned <name>": 'With list: only those of this person; "" for those of nobody.',
-    "--snoozed": "With list: those that are snoozed, too.",
-    "--settled": "With list: those that are settled, and whose cause is still there, too.",
-    "--limit <number>": "With list: 1 to 200 of them. Default: 10.",
-    "--cursor <text>": "With list: the next page, as the page before names it.",
-    "--by <name>": "Who does it.",
-    "--to <name>": 'With assign: who looks after it; "" for nobody. Default: --by.',
-    "--reason <text>": "Why, or with note the note itself.",
-    "--until <time>": "With snooze: a UTC day, or a time with its offset.",
-    "--document <text>": "With settle: where the evidence is, such as a file and its line.",
-    "--apply": "With settle: settles it without a question.",
-    "--version <number>": "The version that list showed: nothing is done if another person was faster.",
-    "--key <text>": "Names this action: a second call with this key does nothing.",
+    [`--rule <${stored.join("|")}>`]: "With list: shows only the entries of this rule.",
+    "--assigned <name>":
+      'With list: shows only the entries assigned to this person; "" for entries assigned to nobody.',
+    "--snoozed": "With list: also shows snoozed entries.",
+    "--settled": "With list: also shows settled entries whose cause still exists.",
+    "--limit <number>": "With list: the number of entries, 1 to 200. Default: 10.",
+    "--cursor <text>": "With list: the cursor of the next page, as the previous page prints it.",
+    "--by <name>": "The name of the person who takes the action.",
+    "--to <name>": 'With assign: the person who takes the entry; "" for nobody. Default: --by.',
+    "--reason <text>": "The reason for the action. With note: the text of the note.",
+    "--until <time>": "With snooze: the end of the pause: a UTC day, or a time with an offset.",
+    "--document <text>": "With settle: where the evidence is, such as a file and a line number.",
+    "--apply": "With settle: settles the entry without asking you.",
+    "--version <number>":
+      "The version that list showed. If another person changed the entry since, the command changes nothing.",
+    "--key <text>": "A name for this action: a second call with the same key does nothing.",
     ...envFileOption,
   },
   examples: {
-    "what needs a person": "tillkit attention list --store shop.db",
-    "take the first one": "tillkit attention assign paid_late:c-1 --by Amina --store shop.db",
-    "look again tomorrow":
+    "list what needs a person": "tillkit attention list --store shop.db",
+    "take the first entry": "tillkit attention assign paid_late:c-1 --by Amina --store shop.db",
+    "look at an entry again tomorrow":
       'tillkit attention snooze overdue:c-2 --until 2026-11-28 --reason "the service answers then" --by Amina --store shop.db',
-    "the goods were handed over":
+    "settle an entry after the goods were handed over":
       "tillkit attention settle paid_late:c-1 --reason delivered --by Amina --apply --env-file .env",
   },
   exitCodes: {
-    0: "Nothing needs a person; or it is done, or was before.",
-    1: "list: entries were found. settle without --apply: it would be settled.",
-    2: "Used wrongly; no id or no database is given.",
+    0: "Nothing needs a person, or the action is done now or was done before.",
+    1: "list found entries, or settle without --apply only showed the entry.",
+    2: "The command was used wrongly, or no id or no database is given.",
     3: "The entry is closed, another person was faster, or the database cannot be reached or has no tables of the kit.",
   },
   run: (args, context) =>
@@ -96,15 +99,18 @@ async function list(payments: Payments, args: Arguments, { output }: InputContex
   printEntries(page.entries, output);
   const databases = ["store", "env-file"].filter((name) => args.has(name)).map((name) => `--${name}`);
   if (page.entries.length > 0 && databases.length > 0)
-    output.print(`\nEach command also takes ${databases.join(" and ")} as here.`);
-  if (page.cursor !== undefined) output.print(`There may be more: --cursor ${page.cursor}`);
+    output.print(`\nAdd ${databases.join(" and ")} to each command, as you did here.`);
+  if (page.cursor !== undefined) output.print(`For more entries: --cursor ${page.cursor}`);
   else if (page.entries.length === 0) output.print(noneText(args));
   return page.entries.length > 0 ? 1 : 0;
 }
 
 function noneText(args: Arguments): string {
   if (!args.has("settled")) return "Nothing needs a person.";
-  return "Nothing needs a person, and nothing settled has a cause that is still there. What was settled of a payment: tillkit payments show";
+  return (
+    "Nothing needs a person, and no settled entry has a cause that still exists. To see what was settled for a " +
+    "payment: tillkit payments show"
+  );
 }
 
 function printEntries(entries: readonly AttentionEntry[], output: Output): void {
@@ -170,7 +176,7 @@ async function change(
   const { entry, changed } = await payments.attend(args.object!, action);
   output.printJson({ entry, changed });
   const last = entry.changes.at(-1);
-  output.print(`${entry.id}: ${last?.did} by ${last?.by}${changed ? "" : " (it was done before)"}`);
+  output.print(`${entry.id}: ${last?.did} by ${last?.by}${changed ? "" : " (this was done before)"}`);
   return 0;
 }
 
@@ -181,10 +187,12 @@ async function settleEntry(payments: Payments, args: Arguments, context: InputCo
   const { entry, changed } = await payments.attend(args.object!, { ...action, dryRun: true });
   if (changed && !args.has("apply")) {
     printEntries([entry], output);
-    output.print(`\n${action.by} settles it: ${action.reason}. This moves no money and fulfils no order.`);
-    if (!(await confirms("Settle it?", args, context))) {
+    output.print(
+      `\n${action.by} settles the entry: ${action.reason}. This action moves no money and fulfils no order.`,
+    );
+    if (!(await confirms("Settle this entry?", args, context))) {
       output.printJson({ entry, changed: false, dryRun: true });
-      output.print("Nothing was changed; --apply settles it.");
+      output.print("Nothing was changed; --apply settles the entry.");
       return 1;
     }
   }

@@ -6,22 +6,25 @@ import { envFileOption } from "../terminal/read-file.js";
 
 export const backupCommand: CommandDefinition = {
   description: [
-    "Writes the database to one complete file, in its state at one moment. The application can receive " +
-      "webhooks meanwhile. The file gets its name only when it is complete and on disk. An existing file is " +
-      "never overwritten.",
-    "PostgreSQL and MySQL have their own tools. docs/backup.md says how to back up and restore each " +
-      "database.",
+    "Writes the database to one complete file, with the state of one moment. The application can " +
+      "receive webhooks during the backup. The file gets its name only when the backup is complete and " +
+      "on disk. An existing file is never overwritten.",
+    "PostgreSQL and MySQL have their own backup tools. docs/backup.md explains how you back up and " +
+      "restore each database.",
   ],
-  operand: { name: "file", summary: "The backup, which must not exist yet." },
+  operand: { name: "file", summary: "The file for the backup, which must not exist yet." },
   options: { ...databaseOptions, ...envFileOption },
   examples: {
-    "beside a running shop": "tillkit backup /backups/shop-2026-11-22.db --store /srv/shop/shop.db",
-    "the database of the environment": "tillkit backup shop.backup.db --env-file .env",
+    "back up the database of a running shop":
+      "tillkit backup /backups/shop-2026-11-22.db --store /srv/shop/shop.db",
+    "back up the database from the environment": "tillkit backup shop.backup.db --env-file .env",
   },
   exitCodes: {
     0: "The backup is complete and on disk.",
-    2: "Used wrongly; no database is named.",
-    3: "The database cannot be read or is not a SQLite file of the kit; the backup exists already or cannot be written.",
+    2: "The command was used wrongly, or no database is named.",
+    3:
+      "The database cannot be read or is not a SQLite file of the kit, or the file for the backup exists already or " +
+      "cannot be written.",
   },
   async run(args, context) {
     const { database, label, tablePrefix } = requireDatabase(args, context);

@@ -7,40 +7,44 @@ import { readSubject } from "./subject.js";
 
 export const doctorCommand: CommandDefinition = {
   description: [
-    "Looks for frequent mistakes in payment integrations, and says what to do about each finding. It " +
-      "sends harmless requests to the webhook's address. Some are unsigned or wrongly signed, and must be " +
-      "refused. Two are correctly signed and have an unknown type, and must be answered with 200. An app of " +
-      "the kit records these two once, as unrecognised (or as inadmissible, if only fields are signed). " +
-      "With --unsigned-only the doctor does not send them.",
-    "It also examines apps that do not use tillkit: give --webhook, and --secret-env or --outside.",
-    "Run it on the app's machine, with the app's environment. It changes nothing else.",
+    "Looks for frequent mistakes in payment integrations, and prints a fix for each finding. The " +
+      "doctor sends harmless requests to the webhook address. Some requests are unsigned or wrongly " +
+      "signed, and the app must refuse them. Two requests are correctly signed with an unknown type, and " +
+      "the app must answer with 200. An app of the kit records these two requests once, as unrecognised " +
+      "(or as inadmissible, if only fields are signed). With --unsigned-only, the doctor does not send " +
+      "these two requests.",
+    "The doctor also examines apps that do not use tillkit: give --webhook, and --secret-env or " +
+      "--outside.",
+    "Run the doctor on the app's machine, with the app's environment. The doctor changes nothing else.",
   ],
   options: {
-    "--url <address>": "The address of the payment router. Default: the public address.",
-    "--webhook <address>": "Instead of --url: the webhook's address, of any app.",
+    "--url <address>": "The address of the payment router. Default: --public-url.",
+    "--webhook <address>": "The webhook address of any app, as an alternative to --url.",
     "--public-url <address>":
-      "The app's publicUrl, as the service and customers reach it. Default: TILLKIT_PUBLIC_URL.",
+      "The app's publicUrl, which the service and customers use. Default: TILLKIT_PUBLIC_URL.",
     ...databaseOptions,
-    "--app <folder>": "The folder of the app, to check what is installed. Default: this folder.",
-    "--unsigned-only": "Sends no correctly signed webhooks: the app records nothing.",
-    "--before-start": "Examines only what is there before the app and the service are started.",
+    "--app <folder>":
+      "The app's folder, in which the doctor checks the installed packages. Default: this folder.",
+    "--unsigned-only": "Sends no correctly signed webhooks, so the app records nothing.",
+    "--before-start": "Examines only what exists before you start the app and the service.",
     "--outside": "Examines only what can be seen from outside.",
     ...signatureOptions,
   },
   examples: {
-    "an app that is configured by TILLKIT_… variables in a file":
+    "examine an app with TILLKIT_… variables in a file":
       "tillkit doctor --url http://localhost:3000/payments --env-file .env",
-    "an app with other names of variables":
+    "examine an app whose variables have other names":
       "tillkit doctor --url http://localhost:3000/payments --env-file .env --secret-env PAY_WEBHOOK_SECRET " +
       "--public-url https://shop.example/payments --store shop.db",
-    "an app that does not use tillkit, from outside":
+    "examine an app that does not use tillkit, from outside":
       "tillkit doctor --webhook http://localhost:8080/hooks/pay --outside",
-    "the environment alone, before the app starts": "tillkit doctor --env-file .env --before-start --json",
+    "examine only the environment, before the app starts":
+      "tillkit doctor --env-file .env --before-start --json",
   },
   exitCodes: {
-    0: "No error was found; there may be warnings and notes.",
-    1: "At least one error was found. An app or a database that does not answer is one.",
-    2: "Used wrongly.",
+    0: "The doctor found no error, but may have found warnings or notes.",
+    1: "The doctor found an error, such as an app or a database that does not answer.",
+    2: "The command was used wrongly.",
     3: "A file cannot be read.",
   },
   async run(args, context) {
@@ -57,7 +61,7 @@ export const doctorCommand: CommandDefinition = {
     output.print();
     output.print(
       findings.length === 0
-        ? output.paint("green", "Nothing found in what was examined.")
+        ? output.paint("green", "The doctor found no problem in what it examined.")
         : `${summaryOf(counts)}.`,
     );
     output.printJson({ ...counts, findings, looked, skipped });

@@ -50,7 +50,9 @@ export async function readSubject(args: Arguments, context: Context): Promise<Do
   }
   const beforeStart = args.has("before-start");
   if (beforeStart && ["url", "webhook", "outside"].some((name) => args.has(name)))
-    throw optionError("Before the start there is nothing to ask: leave out --url, --webhook and --outside.");
+    throw optionError(
+      "With --before-start, no app runs that could answer: leave out --url, --webhook and --outside.",
+    );
   // An invalid public address is a finding.
   const router = beforeStart
     ? undefined

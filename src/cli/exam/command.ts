@@ -13,31 +13,33 @@ const examOutcomes = ["passed", "failed", "left out"] as const;
 
 export const examCommand: CommandDefinition = {
   description: [
-    "Runs every check of the store contract on new stores of the module. Prints which checks passed, " +
-      "failed or were left out. For each failure it prints the reason, the line of the contract, and the " +
-      "calls that led to it.",
-    "The module exports create, which makes a store with an empty database. It can also export reopen (a " +
-      "second process with the same data), remove (deletes the database) and probe (your own write). " +
-      "probe.refused makes a write that the database refuses, and probe.cut loses a connection. create can " +
-      "also return { store, reopen, remove, probe }.",
-    "Stops early if further checks would show nothing: if the adapter of storeOver is wrong, if no check " +
-      "can begin, or if a check hangs.",
-    "It cannot test the state after a crash between two writes, or whether an acknowledged write is on " +
-      "disk. Your database must promise both. It runs in one process. So it does not see that two processes " +
-      "would not share a lock or a cache in a variable of the module.",
+    "Runs every check of the store contract on new stores of your module. Prints which checks passed, " +
+      "failed or were left out. For each failure, the command prints the reason, the line of the " +
+      "contract, and the calls before the failure.",
+    "The module must export create, a function that makes a store with an empty database. The module " +
+      "can also export reopen (opens the same data as a second process), remove (deletes the database) " +
+      "and probe (your own write). probe.refused makes a write that the database refuses, and probe.cut " +
+      "closes a connection. create can also return { store, reopen, remove, probe }.",
+    "The command stops early if further checks would show nothing: if the adapter of storeOver is " +
+      "wrong, if no check can begin, or if a check hangs.",
+    "The command cannot test the state after a crash between two writes, or whether an acknowledged " +
+      "write is on disk. Your database must guarantee both. The command runs in one process, so it does " +
+      "not notice a lock or a cache that only one process can see, such as a variable of the module.",
   ],
-  operand: { name: "store.js", summary: "The module, as JavaScript." },
-  options: { "--timeout <seconds>": "How long a check may go on without the end of a call. Default: 20." },
+  operand: { name: "store.js", summary: "The JavaScript module that exports the store." },
+  options: {
+    "--timeout <seconds>": "The maximum time that a check may wait for a call to end. Default: 20.",
+  },
   examples: {
-    "a store while it is written": "tillkit exam ./my-store.js",
-    "for a program": "tillkit exam ./my-store.js --json",
-    "the sentences that do not hold yet":
+    "examine a store while you write it": "tillkit exam ./my-store.js",
+    "print the results as JSON for a program": "tillkit exam ./my-store.js --json",
+    "print the checks that still fail":
       "tillkit exam ./my-store.js --json | jq '.results[] | select(.outcome == \"failed\") | .check'",
   },
   exitCodes: {
-    0: "Every check passed, except those that were left out because there is no probe.",
+    0: "Every check passed or was left out because the module has no probe.",
     1: "A check failed.",
-    2: "Used wrongly; the module exports no create.",
+    2: "The command was used wrongly, or the module does not export create.",
     3: "The module cannot be loaded.",
   },
   async run(args, { output, cwd }) {
@@ -72,10 +74,10 @@ async function examineModule(exam: StoreExam<unknown>, output: Output): Promise<
     results.filter((one) => one.outcome === outcome),
   );
   const others = all - results.length;
-  if (others > 0) output.print(`\nThe exam stopped here: the other ${others} checks need what failed.`);
+  if (others > 0) output.print(`\nThe exam stopped here: the other ${others} checks depend on what failed.`);
   output.print(`\n${passed!.length} passed, ${failed!.length} failed, ${leftOut!.length} left out.`);
   output.print(
-    "What a crash between two writes leaves, and whether answered writes are on disk, is not examined.",
+    "The exam did not test the state after a crash between two writes, or whether acknowledged writes are on disk.",
   );
   output.printJson({ stopped: others > 0, results: results.map(({ error: _, ...result }) => result) });
   return failed!.length > 0 ? 1 : 0;
@@ -94,7 +96,7 @@ async function load(file: string): Promise<StoreExam<unknown>> {
   } catch (cause) {
     const fix = /import statement outside a module|Unexpected token '?export/.test(String(cause))
       ? 'Name the file .mjs, or set "type": "module" in its package.json.'
-      : "Fix what the message names: the file was found and does not load.";
+      : "Fix the error in the message: the file exists, but Node cannot load it.";
     throw new TillkitError("file_unreadable", `The module ${file} cannot be loaded${because(cause)}`, {
       cause,
       ...(existsSync(file) && { fix }),
@@ -102,7 +104,7 @@ async function load(file: string): Promise<StoreExam<unknown>> {
   }
   const found = isEmpty ? "exports nothing" : "exports no function create";
   throw new TillkitError("command_operand_invalid", `The module ${file} ${found}.`, {
-    fix: "Export create from it: a function that resolves to a store over an empty database.",
+    fix: "Export create from the module: a function that resolves to a store over an empty database.",
   });
 }
 

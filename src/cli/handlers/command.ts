@@ -61,58 +61,61 @@ const handlerActions: Readonly<Record<string, Action>> = {
 
 export const handlersCommand: CommandDefinition = {
   description: [
-    "list shows for each handler its waiting and dead dispatches, and the decisions of people. With a " +
-      "name it also shows every change of the handler: who made it, when and why. pause lets the events of " +
-      "a handler wait in all processes, without using up attempts, until resume. limit counts the runs of " +
-      "all processes. If you repeat one of these, nothing changes.",
-    "retry gives dead dispatches all their attempts again. The application's own processes run them. " +
-      "Without --apply it only prints them. --apply needs --by. With --run and without --apply it prints " +
-      "what became of the dispatches of this run, and no others.",
-    "retire ends the name of a handler that you removed from the code. Its dispatches that are not done " +
-      "never run again. So first let the application finish them, and stop the processes that have the " +
-      "handler. You can repeat it.",
+    "list shows each handler's waiting and dead dispatches, and the decisions of people. With a " +
+      "handler's name, list also shows every change of the handler: who made the change, when and why. " +
+      "pause lets a handler's events wait in all processes until resume, without using up attempts. " +
+      "limit applies to the runs of all processes. A repeated pause, resume or limit changes nothing.",
+    "retry gives dead dispatches all their attempts again, and the application's own processes run " +
+      "them. Without --apply, retry only prints the dispatches. --apply requires --by. With --run and " +
+      "without --apply, retry prints only the state of this run's dispatches.",
+    "retire ends the name of a handler that you removed from the code. The handler's unfinished " +
+      "dispatches never run again. First let the application finish these dispatches, and stop the " +
+      "processes that have the handler. A repeated retire is harmless.",
   ],
   operand: {
     name: "list|pause|resume|limit|retry|retire",
-    summary: "What to do. Default: list.",
+    summary: "The action. Default: list.",
     optional: true,
   },
   object: {
     name: "handler",
-    summary: "The name that the code gave the handler. retry and list take all handlers without it.",
+    summary: "The handler's name in the code. Without a name, list and retry use all handlers.",
   },
   options: {
     ...databaseOptions,
-    "--reason <text>": "With pause, resume, retry and retire: why, for other people.",
-    "--by <name>": "Who does it.",
+    "--reason <text>": "With pause, resume, retry and retire: the reason, for other people.",
+    "--by <name>": "The name of the person who takes the action.",
     "--key <text>":
-      "With pause, resume and limit: names this action; a second call with this key does nothing.",
-    "--per-second <number>": "With limit: the number of runs in a second, or none.",
-    "--apply": "With retry: runs them again, instead of only printing them.",
-    "--error <text>": "With retry: only those whose last error has this text.",
+      "With pause, resume and limit: a name for this action; a second call with the same key does nothing.",
+    "--per-second <number>": "With limit: the maximum number of runs in a second, or none for no limit.",
+    "--apply": "With retry: queues the dispatches again, instead of only printing them.",
+    "--error <text>": "With retry: selects the dispatches whose last error contains this text.",
     "--event <type>":
-      "With retry: only those of events of this type. With retire: only the registration for this event; * is that of onAny.",
-    "--event-id <id>": "With retry: only those of this one event.",
+      "With retry: selects the dispatches of this event type. With retire: retires only the registration for this " +
+      "event type; * means onAny.",
+    "--event-id <id>": "With retry: selects the dispatches of this single event.",
     "--since <time>":
-      "With retry: only those that died at this time or later: a UTC day, or a time with its offset.",
+      "With retry: selects the dispatches that died at this time or later: a UTC day, or a time with an offset.",
     "--run <id>":
-      "With retry: says what became of this run. With --apply: gives the run this name, or goes on with it, with the same conditions.",
+      "With retry: shows the state of this run. With --apply: names the run, or continues it with the same conditions.",
     ...envFileOption,
   },
   examples: {
-    "what waits, and for whom": "tillkit handlers list --store shop.db",
-    "the accounts are down: let their events wait":
+    "show what waits, and for which handler": "tillkit handlers list --store shop.db",
+    "let the events wait while the accounts are down":
       'tillkit handlers pause books --reason "accounts are down" --by Amina --store shop.db',
-    "they work again": "tillkit handlers resume books --by Amina --store shop.db",
-    "a handler was fixed: run what died of one error":
+    "let the handler run when the accounts work again":
+      "tillkit handlers resume books --by Amina --store shop.db",
+    "run what died of one error, after you fixed the handler":
       "tillkit handlers retry books --error timeout --by Amina --apply --env-file .env",
-    "a handler was removed from the code": "tillkit handlers retire books --by Amina --store shop.db",
+    "retire a handler that you removed from the code":
+      "tillkit handlers retire books --by Amina --store shop.db",
   },
   exitCodes: {
-    0: "Done, or it was so before.",
-    1: "retry without --apply: something would run again.",
-    2: "Used wrongly; no name or no database is given.",
-    3: "The store knows no such handler, the database cannot be reached, or has no tables of the kit.",
+    0: "The action is done now, or was done before.",
+    1: "retry without --apply: --apply would run dispatches again.",
+    2: "The command was used wrongly, or no name or no database is given.",
+    3: "The store has no handler of this name, or the database cannot be reached or has no tables of the kit.",
   },
   run: (args, context) =>
     runAction(
@@ -145,10 +148,11 @@ async function listAll(payments: Payments, args: Arguments, { output }: InputCon
     );
   for (const { name, paused, dead, changes } of handlers) {
     for (const one of args.object === undefined ? [] : changes) output.print(changeText(one));
-    if (paused) output.print(`Let it run: ${commandLine(["handlers", "resume", name, ...who], args)}`);
+    if (paused)
+      output.print(`To resume the handler: ${commandLine(["handlers", "resume", name, ...who], args)}`);
     if (dead > 0)
       output.print(
-        `${paused ? "Then run" : "Run"} the dead ones again: ${commandLine(["handlers", "retry", name, ...who, "--apply"], args)}`,
+        `${paused ? "Then to run" : "To run"} the dead dispatches again: ${commandLine(["handlers", "retry", name, ...who, "--apply"], args)}`,
       );
   }
   return 0;
@@ -158,8 +162,8 @@ async function listAll(payments: Payments, args: Arguments, { output }: InputCon
 function expectKnown(name: string, handlers: readonly { name: string }[]): void {
   const names = handlers.map((one) => one.name);
   if (names.includes(name)) return;
-  const hint = names.length > 0 ? suggestion(name, names) : "It knows none yet.";
-  throw new TillkitError("handler_unknown", `The store knows no handler named "${name}". ${hint}`);
+  const hint = names.length > 0 ? suggestion(name, names) : "The store has no handlers yet.";
+  throw new TillkitError("handler_unknown", `The store has no handler named "${name}". ${hint}`);
 }
 
 function personOf(args: Arguments) {
@@ -218,20 +222,20 @@ async function retry(payments: Payments, args: Arguments, { output }: InputConte
   if (found.length === 0 && query.handler !== undefined) expectKnown(query.handler, handlers);
   output.printJson({ dryRun: !apply, run, dispatches: found, more: revived.more });
   printDispatches(found, output);
-  if (revived.more) output.log(`There are more; these are the first ${found.length}.`);
+  if (revived.more) output.log(`There are more dispatches; these are the first ${found.length}.`);
   output.print(
     apply
       ? `Queued again: ${found.length}. The application's processes run them.`
-      : `Would run again: ${found.length} dead.`,
+      : `Would run again: ${found.length} dead dispatches.`,
   );
   for (const { name, paused } of handlers)
     if (paused && found.some(({ handler }) => handler === name))
       output.print(
-        `${name} is paused since ${paused.at.slice(0, 16)}Z, so its dispatches wait. Let it run: ` +
+        `${name} is paused since ${paused.at.slice(0, 16)}Z, so its dispatches wait. To resume the handler: ` +
           commandLine(["handlers", "resume", name, ...who], args),
       );
   if (apply && found.length > 0)
-    output.print(`What became of them: ${commandLine(["handlers", "retry", "--run", run], args)}`);
+    output.print(`To see the result: ${commandLine(["handlers", "retry", "--run", run], args)}`);
   if (apply || found.length === 0) return 0;
   output.print("Nothing was changed; --apply makes the changes.");
   return 1;
@@ -243,7 +247,9 @@ async function printRun(payments: Payments, run: string, output: Output): Promis
   const { done, dead, waiting, retired, dispatches } = outcome;
   output.printJson({ dryRun: true, run, outcome });
   printDispatches(dispatches, output);
-  output.print(`Of run ${run}: ${done} done, ${dead} dead again, ${waiting} not ended, ${retired} retired.`);
+  output.print(
+    `Run ${run}: ${done} dispatches done, ${dead} dead again, ${waiting} not finished, ${retired} retired.`,
+  );
   return 0;
 }
 
@@ -272,7 +278,7 @@ async function retire(payments: Payments, args: Arguments, { output }: InputCont
   });
   output.print(
     retired > 0
-      ? `${handler} is retired. ${retired} of its dispatches were not done.`
+      ? `${handler} is retired. ${retired} of its dispatches were unfinished.`
       : await nothingRetired(payments, handler),
   );
   output.printJson({ handler, retired });
@@ -282,6 +288,6 @@ async function retire(payments: Payments, args: Arguments, { output }: InputCont
 /** Returns the message for a name of which nothing waits. */
 async function nothingRetired(payments: Payments, handler: string): Promise<string> {
   const others = (await payments.handlers()).filter(({ name }) => name !== handler).map(({ name }) => name);
-  const known = others.length > 0 ? ` The store also knows: ${others.join(", ")}.` : "";
-  return `The store has nothing to retire of ${handler}, and gives it no further events. Is the name right?${known}`;
+  const known = others.length > 0 ? ` The store also has: ${others.join(", ")}.` : "";
+  return `The store has nothing to retire for ${handler}, and gives this name no further events. Is the name right?${known}`;
 }

@@ -6,19 +6,19 @@ import { envFileOption } from "../terminal/read-file.js";
 
 export const healthCommand: CommandDefinition = {
   description: [
-    "Prints the state of the store: whether it accepts reads and writes, which dispatches wait or are " +
-      "dead, and which handlers are paused. It does not know the spool and the process of the application. " +
-      "For these, call `payments.health()` in that process.",
+    "Prints the state of the store: whether the store accepts reads and writes, which dispatches wait " +
+      "or are dead, and which handlers are paused. The command does not see the application's process " +
+      "and its spool. To examine these, call `payments.health()` in that process.",
   ],
   options: { ...databaseOptions, ...envFileOption },
   examples: {
-    "before the day begins": "tillkit health --store shop.db",
-    "with the database of the environment, for a script": "tillkit health --json --env-file .env",
+    "check the store before the day begins": "tillkit health --store shop.db",
+    "check the database from the environment, in a script": "tillkit health --json --env-file .env",
   },
   exitCodes: {
-    0: "The store is well, and nothing waits for a person.",
-    1: "There is a reason to look.",
-    2: "Used wrongly; no database is named.",
+    0: "The store works, and nothing needs a person.",
+    1: "The store has a problem, or something needs a person.",
+    2: "The command was used wrongly, or no database is named.",
     3: "The database cannot be reached, or has no tables of the kit.",
   },
   run: (args, context) =>
@@ -33,7 +33,7 @@ export const healthCommand: CommandDefinition = {
       if (counts) {
         const { dead, parked, oldestUndoneAt = "none" } = counts;
         output.print(
-          `Dead dispatches: ${dead}. Webhooks that wait: ${parked}. Oldest event not done: ${oldestUndoneAt}.`,
+          `Dead dispatches: ${dead}. Waiting webhooks: ${parked}. Oldest unfinished event: ${oldestUndoneAt}.`,
         );
       }
       return status === "ok" ? 0 : 1;

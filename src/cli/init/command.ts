@@ -15,30 +15,31 @@ import { type InitPlan, planInit } from "./plan.js";
 
 export const initCommand: CommandDefinition = {
   description: [
-    "Adds payments to an Express app, or makes a shop in an empty folder. It adds the route, a handler in " +
-      "its own file, a test of the handler, .env.example and .gitignore. It shows each change before it " +
-      "makes it, and asks.",
-    "It never overwrites a file, and changes only three of your own files. It adds missing scripts to " +
-      "package.json and missing lines to .gitignore. It adds two lines to the file with express(). If that " +
-      "is not safe, it says which lines to add, and where. If Express is installed, it then runs tillkit " +
-      "doctor --before-start. At the end it says what is left to do.",
+    "Adds payments to an Express app, or creates a shop in an empty folder. The command adds the " +
+      "route, a handler in its own file, a test of the handler, .env.example and .gitignore. Before each " +
+      "change, the command shows you the change and asks for your consent.",
+    "The command never overwrites a file, and changes only three of your own files. It adds missing " +
+      "scripts to package.json, missing lines to .gitignore, and two lines to the file that calls " +
+      "express(). If these two lines cannot be added safely, the command prints the lines and the place " +
+      "where you add them. If Express is installed, the command then runs tillkit doctor --before-start. " +
+      "At the end, the command prints the remaining steps.",
   ],
   operand: { name: "folder", summary: "The folder of the app. Default: this folder.", optional: true },
   options: {
-    "--typescript": "Writes TypeScript. Default where the app has a tsconfig.json, or is in TypeScript.",
-    "--javascript": "Writes JavaScript. Default elsewhere.",
+    "--typescript": "Writes TypeScript. Default if the app has a tsconfig.json or is written in TypeScript.",
+    "--javascript": "Writes JavaScript. Default for every other app.",
     "-y, --yes": "Makes every change without asking.",
-    "--dry-run": "Shows the changes, and makes none.",
+    "--dry-run": "Shows the changes without making them.",
   },
   examples: {
-    "a shop in TypeScript, in a new folder": "tillkit init shop --typescript",
-    "what would be changed in this app": "tillkit init --dry-run",
-    "for a program": "tillkit init --yes --json",
+    "create a shop in TypeScript in a new folder": "tillkit init shop --typescript",
+    "show what would change in this app": "tillkit init --dry-run",
+    "make every change, and print JSON for a program": "tillkit init --yes --json",
   },
   exitCodes: {
-    0: "Done, or shown with --dry-run.",
-    1: "A change was declined, so that something is missing.",
-    2: "Used wrongly.",
+    0: "The changes were made, or --dry-run showed them.",
+    1: "You declined a change, so the integration is not complete.",
+    2: "The command was used wrongly.",
     3: "A file cannot be read or written.",
   },
   async run(args, context) {
@@ -61,7 +62,7 @@ export const initCommand: CommandDefinition = {
       written.push(change.file);
     }
     ask?.close();
-    for (const file of plan.kept) output.print(`\n${file} is there already, and stays as it is.`);
+    for (const file of plan.kept) output.print(`\n${file} exists already, and stays unchanged.`);
     const changes = plan.changes.map(({ file }) => file);
     output.printJson({ language: plan.language, changes, written, kept: plan.kept, advice: plan.advice });
     if (!isDryRun && isInstalled("express", folder)) await runDoctor(folder, context);

@@ -77,18 +77,19 @@ function nextSteps({ manifest, entry, isTyped, scripts }: Prepared): string[] {
     ? "npx tsc && node --test dist/payments/fulfil-order.test.js (or where your build writes it)"
     : `node --test ${testFileOf(entry)}`;
   return [
-    ...(manifest ? missing(manifest, isTyped) : ["Install what package.json names: npm install"]),
+    ...(manifest ? missing(manifest, isTyped) : ["Install the packages in package.json: npm install"]),
     ...(entry === undefined
       ? ["Copy .env.example to .env."]
       : [
-          "Copy .env.example to .env. If your app does not listen on 3000, or 4000 is not free for the sandbox, change the port there " +
-            "(the app's in one address, the sandbox's in two), and in the command of the sandbox (--webhook, --port).",
-          "Let the handler in fulfil-order write to your own table of orders, and the test too.",
+          "Copy .env.example to .env. If your app does not listen on port 3000, or port 4000 is not free for the " +
+            "sandbox, change the port in .env (the app's port in one address, the sandbox's port in two), and in the " +
+            "sandbox's command (--webhook, --port).",
+          "Change the handler in fulfil-order, and its test, so that both use your own table of orders.",
         ]),
     `Run the test: ${commandOf("test", test)}`,
-    `Start the sandbox, and leave it running: ${commandOf("sandbox", `npx ${startSandbox}`)}`,
+    `Start the sandbox, and leave the sandbox running: ${commandOf("sandbox", `npx ${startSandbox}`)}`,
     `Start the app in a second terminal: ${commandOf("start", "with the variables, as by node --env-file=.env …")}`,
-    "Examine what runs, in a third one: npx tillkit doctor --env-file .env",
+    "Examine the running app in a third terminal: npx tillkit doctor --env-file .env",
   ];
 }
 
@@ -216,5 +217,5 @@ function missing({ dependencies, devDependencies }: Manifest, isTyped: boolean):
   const lacking = needs.filter((name) => all[name] === undefined);
   const old = /^v(20|22\.1[0-5])\./.test(process.version) && all["@photostructure/sqlite"] === undefined;
   if (old) lacking.push("@photostructure/sqlite");
-  return lacking.length > 0 ? [`Install what is missing: npm install ${lacking.join(" ")}`] : [];
+  return lacking.length > 0 ? [`Install the missing packages: npm install ${lacking.join(" ")}`] : [];
 }

@@ -6,27 +6,28 @@ import { envFileOption } from "../terminal/read-file.js";
 
 export const migrateCommand: CommandDefinition = {
   description: [
-    "Makes or upgrades the tables. A store does this itself at its first use. Run this command before " +
-      "that if the application has no right to change tables, or if several versions run at the same time. " +
-      "A new version only adds to the tables, so an older tillkit continues to work until you restart it.",
-    "You can run it several times, and in several places at the same time. It does not change your own " +
-      "tables.",
+    "Creates or upgrades the kit's tables. A store does the same at its first use. Run this command " +
+      "before the first use if the application has no right to change tables, or if several versions run " +
+      "at the same time. A new version only adds to the tables, so an older tillkit continues to work " +
+      "until you restart it.",
+    "You can run this command several times, and in several places at the same time. The command does " +
+      "not change your own tables.",
   ],
   options: {
     ...databaseOptions,
-    "--check": "Only checks whether the tables are behind; changes nothing.",
+    "--check": "Only checks whether the tables have an older version, and changes nothing.",
     ...envFileOption,
   },
   examples: {
-    "the SQLite file beside the application": "tillkit migrate --store shop.db",
-    "the database of the environment, before a deployment": "tillkit migrate --env-file .env",
-    "in a pipeline: fails while the tables are behind": "tillkit migrate --check --store shop.db",
+    "upgrade the SQLite file beside the application": "tillkit migrate --store shop.db",
+    "upgrade the database from the environment, before a deployment": "tillkit migrate --env-file .env",
+    "fail in a pipeline while the tables have an older version": "tillkit migrate --check --store shop.db",
   },
   exitCodes: {
-    0: "The tables are at the newest version.",
-    1: "With --check: the tables are behind.",
-    2: "Used wrongly; no database is named, or its kind is not known.",
-    3: "The database cannot be reached, is locked, can be written to by others, or was made by a newer tillkit.",
+    0: "The tables have the newest version.",
+    1: "With --check: the tables have an older version.",
+    2: "The command was used wrongly, no database is named, or the kind of database is not known.",
+    3: "The database cannot be reached, is locked, can be written by others, or was made by a newer tillkit.",
   },
   async run(args, context) {
     const { output } = context;

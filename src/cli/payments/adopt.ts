@@ -12,10 +12,11 @@ const confirmMissing =
 /** Says how the waiting webhooks fit what is to be adopted. */
 function describeWebhooks({ payment, webhooks = [] }: AdoptedPayment): string {
   const other = webhooks.filter(({ outcome }) => outcome === "mismatch");
-  if (other.length > 0) return other.map(({ reason }) => `Its webhook does not fit: ${reason}.`).join("\n");
+  if (other.length > 0)
+    return other.map(({ reason }) => `The payment's webhook does not match: ${reason}.`).join("\n");
   return webhooks.length > 0
-    ? `Its webhook fits: it would be ${payment.state}.`
-    : "No webhook that waits names it.";
+    ? `The payment's webhook matches: the payment would be ${payment.state}.`
+    : "No waiting webhook names this payment.";
 }
 
 /** Says what would be adopted, and adopts it with `--apply` or after a yes on standard input. */
@@ -35,7 +36,7 @@ export const adopt: RunAction = async (payments, args, context) => {
     if (isWeak && givenPolicy(args, context).confirm === undefined) throw optionError(confirmMissing);
     output.print(describeWebhooks(would));
   }
-  const isWanted = isNew && (args.has("apply") || (await confirms("Adopt it?", args, context)));
+  const isWanted = isNew && (args.has("apply") || (await confirms("Adopt this payment?", args, context)));
   const { payment, adopted } = isNew && !isWanted ? would : await payments.adopt(given);
   const isDry = isNew && !isWanted;
   output.printJson({
@@ -45,11 +46,13 @@ export const adopt: RunAction = async (payments, args, context) => {
     ...(isDry && { dryRun: true, webhooks: would.webhooks }),
   });
   if (isDry) {
-    output.print("Nothing was changed; --apply adopts it.");
+    output.print("Nothing was changed; --apply adopts the payment.");
     return 1;
   }
   output.print(
-    adopted ? `It is adopted now, and ${payment.state}.` : `The store had it before; it is ${payment.state}.`,
+    adopted
+      ? `The payment is adopted now, and is ${payment.state}.`
+      : `The store already had this payment, which is ${payment.state}.`,
   );
   return 0;
 };

@@ -32,9 +32,11 @@ export const find: RunAction = async (payments, args, { output }) => {
   const show = (object: string): string => commandLine(["payments", "show", object], args);
   const capitals = text?.toUpperCase();
   if (found.length > 0)
-    output.print(`\nWhat happened to ${found.length > 1 ? "the first" : "it"}: ${show(found[0]!.clientId)}`);
+    output.print(
+      `\nHistory of ${found.length > 1 ? "the first payment" : "this payment"}: ${show(found[0]!.clientId)}`,
+    );
   else if (text && (await payments.history(text)).entries.length > 0)
-    output.print(`Webhooks name it, or somebody has settled it: ${show(text)}`);
+    output.print(`A webhook or a decision names ${text}: ${show(text)}`);
   else if (
     capitals !== undefined &&
     capitals !== text &&
@@ -43,8 +45,8 @@ export const find: RunAction = async (payments, args, { output }) => {
     output.print(`Capitals differ. Did you mean: ${commandLine(["payments", "find", capitals], args)}`);
   else
     output.print(
-      "Other ways: the number of the order, the number on the receipt, or --amount with --day. A number that only the provider " +
-        "knows stands on its statement: tillkit help statement.",
+      "You can also search by the order number, the number on the receipt, or --amount with --day. If only the " +
+        "provider has a number, look for the number in the provider's statement: tillkit help statement.",
     );
   return code;
 };

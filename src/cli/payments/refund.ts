@@ -10,10 +10,12 @@ import { requiredOption, requiredOptions } from "../terminal/option-values.js";
 /** Options that only a refund takes. */
 export const refundOptions = {
   "--key <text>":
-    "With refund: what makes it the same refund when it is recorded again. Default: the amount, and the document or the reason.",
+    "With refund: identifies the refund, so that a repeated call records nothing. Default: the amount, and the " +
+    "document or the reason.",
   "--reversal": "With refund: the service or the provider took the money back.",
-  "--evidence <statement|lookup|letter>": "With refund: what shows it. Needs --document and --amount.",
-  "--document <text>": "With refund: where the evidence is, such as a file and its line.",
+  "--evidence <statement|lookup|letter>":
+    "With refund: the kind of evidence for the refund. Requires --document and --amount.",
+  "--document <text>": "With refund: where the evidence is, such as a file and a line number.",
 };
 
 /** Says what a refund would record, and records it with `--apply` or after a yes on standard input. */
@@ -24,11 +26,12 @@ export const recordRefund: RunAction = async (payments, args, context) => {
   const { payment, resolution: planned } = would;
   if (would.resolved)
     output.print(`${given.clientId}, order ${payment!.reference}: ${describeRefund(planned.refund)}.`);
-  const isWanted = would.resolved && (args.has("apply") || (await confirms("Record it?", args, context)));
+  const isWanted =
+    would.resolved && (args.has("apply") || (await confirms("Record this refund?", args, context)));
   const { resolution, resolved }: Resolved = isWanted ? await payments.resolve(given) : would;
   output.printJson({ resolution, resolved: isWanted && resolved, dryRun: resolved && !isWanted });
-  if (isWanted && resolved) output.print("It is recorded now.");
-  else if (resolved) output.print("Nothing was recorded; --apply records it.");
+  if (isWanted && resolved) output.print("The refund is recorded now.");
+  else if (resolved) output.print("Nothing was recorded; --apply records the refund.");
   else {
     const { by, at, reason, refund: before } = resolution;
     output.print(`It was recorded before, by ${by} at ${at}: ${describeRefund(before)}: ${reason}`);
@@ -47,7 +50,7 @@ async function readRefund(payments: Payments, args: Arguments): Promise<Resoluti
   const clientId = await clientIdNamed(payments, args.object!.trim());
   const [amount, kind, document] = ["amount", "evidence", "document"].map((name) => args.get(name));
   if ((kind === undefined) !== (document === undefined))
-    throw optionError("--evidence and --document must be given both.");
+    throw optionError("Give both --evidence and --document, or neither of them.");
   const person = requiredOptions(args, ["by", "reason"]);
   const given = { action: "refunded", clientId, amount, key: args.get("key"), ...person } as const;
   const refund = { ...given, ...(args.has("reversal") && { reversal: true }) };

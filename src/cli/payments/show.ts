@@ -18,7 +18,9 @@ export const showPayment: RunAction = async (payments, args, { output }) => {
     if (found.length !== 1) {
       const code = printPayments(found, output);
       output.print(
-        found.length > 0 ? "\nGive show the clientId of one of them." : `Nothing is stored about ${text}.`,
+        found.length > 0
+          ? "\nGive show the clientId of one of these payments."
+          : `Nothing is stored about ${text}.`,
       );
       return code === 0 ? 1 : code;
     }
@@ -26,7 +28,7 @@ export const showPayment: RunAction = async (payments, args, { output }) => {
   }
   output.printJson(history);
   printHistory(history, output);
-  if (history.cursor !== undefined) output.print(`Older ones: --cursor ${history.cursor}`);
+  if (history.cursor !== undefined) output.print(`For older entries: --cursor ${history.cursor}`);
   if (cursor === undefined) printNext(history, args, output);
   return 0;
 };
@@ -39,7 +41,7 @@ function printHistory({ clientId, payment, others, entries }: PaymentHistory, ou
     output.print(
       `${output.paint("bold", clientId)}: order ${reference}, ${total.value} ${total.currency}, ${state}${why}`,
     );
-  } else output.print(`The store has no payment ${clientId}; these webhooks name it.`);
+  } else output.print(`The store has no payment ${clientId}, but these webhooks name the payment.`);
   for (const { at, text } of entries) output.print(`${at}  ${text}`);
   for (const other of others)
     output.print(
@@ -56,12 +58,14 @@ function printNext(history: PaymentHistory, args: Arguments, output: Output): vo
     print(next);
   }
   if (attention.length > 0) {
-    output.print("Each command also takes --store as here.");
+    output.print("Add --store to each command, as you did here.");
     return;
   }
   const isSettled = entries.some(({ kind }) => kind === "resolution");
   if (!payment && !isSettled) {
-    output.print("\nIf it is a payment of this shop, adopt it. If it is another shop's, dismiss it:");
+    output.print(
+      "\nIf the payment belongs to this shop, adopt the payment. If it belongs to another shop, dismiss the webhook:",
+    );
     const receiptId = entries.flatMap((one) => (one.kind === "webhook" ? [one.receiptId] : []))[0]!;
     const adopt = ["--reference", "<order>", "--amount", "<amount>", "--currency", "<currency>"];
     output.print(`  ${commandLine(["payments", "adopt", clientId, ...adopt, ...byPerson], args)}`);
@@ -69,13 +73,13 @@ function printNext(history: PaymentHistory, args: Arguments, output: Output): vo
   }
   if (payment && payment.state !== "completed") {
     output.print(
-      "\nThe service has not said that it is paid. If its statement, or a letter of it, shows that:",
+      "\nThe service has not reported this payment as paid. If a statement or a letter of the service shows that it is paid:",
     );
     output.print(`  ${acceptLine(payment, args)}`);
   }
   const { total, received = total, refunded = "0" } = payment ?? {};
   if (payment?.state === "completed" && !sameValue(refunded, received!.value)) {
-    output.print("\nIf you send money back, record how much:");
+    output.print("\nIf you send money back, record the amount:");
     const amount = ["--amount", "<amount>", ...byPerson];
     output.print(`  ${commandLine(["payments", "refund", clientId, ...amount], args)}`);
   }

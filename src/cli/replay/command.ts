@@ -20,35 +20,36 @@ const outcomeChoices = "applied|stale|mismatch|unmatched|unconfirmed|foreign|unr
 
 export const replayCommand: CommandDefinition = {
   description: [
-    "Decides stored webhooks again, with the payments as they are now. Use it after you adopted payments, " +
-      "corrected a prefix, or updated the kit. It trusts the fields that the signature of each webhook " +
-      "covered when it was verified. Without --apply it only prints the changes. It never undoes an applied " +
-      "change.",
+    "Decides the outcomes of stored webhooks again, with the current payments. Run this command after " +
+      "you adopted payments, corrected a prefix, or updated the kit. The command trusts the fields that " +
+      "a webhook's signature covered when the kit verified the webhook. Without --apply, the command " +
+      "only prints the changes. A webhook that was applied stays applied.",
   ],
   options: {
     ...databaseOptions,
-    "--apply": "Makes the changes, instead of only printing them. Needs --by and --reason.",
-    "--by <name>": "Who does it.",
-    "--reason <text>": "Why, for readers of the histories.",
-    "--client-id <id>": "Only the webhooks of this payment.",
-    "--receipt-id <id>": "Only this webhook.",
-    [`--outcome <${outcomeChoices}>`]: "Only webhooks that are stored with this outcome.",
-    "--from <time>": "Only webhooks received at this time or later: a UTC day, or a time with its offset.",
-    "--to <time>": "Only webhooks received before this time.",
+    "--apply": "Makes the changes, instead of only printing them. Requires --by and --reason.",
+    "--by <name>": "The name of the person who makes the changes.",
+    "--reason <text>": "The reason, for readers of the payments' histories.",
+    "--client-id <id>": "Selects the webhooks of the payment with this clientId.",
+    "--receipt-id <id>": "Selects the webhook with this receiptId.",
+    [`--outcome <${outcomeChoices}>`]: "Selects the webhooks whose stored outcome is this one.",
+    "--from <time>":
+      "Selects the webhooks received at this time or later: a UTC day, or a time with an offset.",
+    "--to <time>": "Selects the webhooks received before this time.",
     ...policyOptions,
     ...envFileOption,
   },
   examples: {
-    "which webhooks would be decided differently now": "tillkit replay --store shop.db",
-    "whether another prefix of the shop's clientIds would change anything":
+    "show which webhooks would get another outcome now": "tillkit replay --store shop.db",
+    "show what another prefix of the shop's clientIds would change":
       "tillkit replay --outcome foreign --client-id-prefix shop- --env-file .env",
-    "after the prefix of the shop's clientIds was corrected":
+    "make the changes after you corrected the prefix of the shop's clientIds":
       'tillkit replay --outcome foreign --by Amina --reason "wrong prefix" --apply --env-file .env',
   },
   exitCodes: {
     0: "The changes were made, or there is nothing to change.",
-    1: "Without --apply: something would change.",
-    2: "Used wrongly; no database is named.",
+    1: "Without --apply: --apply would change something.",
+    2: "The command was used wrongly, or no database is named.",
     3: "The database cannot be reached, or has no tables of the kit.",
   },
   async run(args, context) {
@@ -86,7 +87,7 @@ async function replayStoredWebhooks(
     ...query,
     dryRun,
     onProgress: ({ looked, changed }) =>
-      output.draw(`${looked} webhooks read, ${changed} decided differently`),
+      output.draw(`${looked} webhooks read, ${changed} with another outcome`),
   });
   const { looked, forgotten, changed, changes } = replayed;
   output.draw(undefined);
@@ -97,7 +98,8 @@ async function replayStoredWebhooks(
     if (reason !== undefined) output.print(`  ${output.paint("dim", reason)}`);
   }
   if (changed > changes.length) output.print(`… and ${changed - changes.length} more.`);
-  const pruned = forgotten > 0 ? ` ${forgotten} stay as they are: their bodies were pruned.` : "";
+  const pruned =
+    forgotten > 0 ? ` ${forgotten} webhooks stay unchanged, because their bodies were pruned.` : "";
   const were = dryRun ? "would be" : "were";
   output.print(`${looked} webhooks read; ${changed} ${were} decided differently.${pruned}`);
   return changed;
@@ -127,7 +129,7 @@ async function findUnknownPolicy(
     if (changed > 0)
       return (
         `${changed} webhooks are ${outcome} by a policy of the application, and would be decided without it. ` +
-        `Give the application's ${option}, or ${without} if that is meant.`
+        `Give the application's ${option}, or ${without} if the application has no such policy.`
       );
   }
   return confirm === undefined ? findUnconfirmed(payments, query) : undefined;

@@ -11,41 +11,43 @@ import { requiredOption, requiredOptions } from "../terminal/option-values.js";
 
 export const resolveCommand: CommandDefinition = {
   description: [
-    "accept completes a payment. It uses a webhook that differs or waits, or evidence, such as a row of a " +
-      "statement or a letter of the service. refunded stores that all of the money was returned. For a part " +
-      "of it, use tillkit payments refund. dismiss stores that nobody needs to do anything.",
-    "It shows what it would change, and asks first. It stores the same decision only once. The payment's " +
-      "history has who decided it, when and why. The application's own processes call the handlers.",
+    "accept completes a payment. accept needs a webhook that differs or waits, or evidence such as a " +
+      "row of a statement or a letter from the service. refunded records that all of the money was " +
+      "returned. To record a partial refund, use tillkit payments refund. dismiss records that nobody " +
+      "needs to do anything.",
+    "The command shows what would change, and asks you before it stores the decision. A repeated " +
+      "decision is stored only once. The payment's history shows who made the decision, when and why. " +
+      "The application's own processes call the handlers.",
   ],
-  operand: { name: "accept|refunded|dismiss", summary: "What was decided." },
+  operand: { name: "accept|refunded|dismiss", summary: "The decision to store." },
   options: {
     ...databaseOptions,
-    "--client-id <id>": "The payment.",
-    "--receipt-id <id>": "The webhook, where it is about one.",
-    "--by <name>": "Who decided.",
-    "--reason <text>": "Why, for readers of the history.",
+    "--client-id <id>": "The clientId of the payment.",
+    "--receipt-id <id>": "The receiptId of the webhook, if the decision is about a webhook.",
+    "--by <name>": "The name of the person who made the decision.",
+    "--reason <text>": "The reason, for readers of the history.",
     "--evidence <statement|lookup|letter|webhook>":
-      "What shows that the payment is paid, or that money went back. Needs --document and --value.",
-    "--document <text>": "Where the evidence is, such as a file and its line.",
+      "The kind of evidence for the payment or the refund. Requires --document and --value.",
+    "--document <text>": "Where the evidence is, such as a file and a line number.",
     "--value <amount>": "The amount that the evidence shows, such as 1475.",
-    "--currency <code>": "Its currency. Default: that of the payment of --client-id.",
-    "--service-id <id>": "The service's id on the evidence.",
-    "--provider-id <id>": "The provider's reference on the evidence.",
-    "--apply": "Settles it without a question.",
+    "--currency <code>": "The currency of --value. Default: the currency of the payment in --client-id.",
+    "--service-id <id>": "The payment's id at the service, as the evidence shows it.",
+    "--provider-id <id>": "The provider's reference, as the evidence shows it.",
+    "--apply": "Stores the decision without asking you.",
     ...envFileOption,
   },
   examples: {
-    "a row of the statement shows a payment whose webhook never came":
+    "complete a payment that a row of the statement shows, but no webhook reported":
       "tillkit resolve accept --client-id c-1 --evidence statement --document november.csv:14 --value 1475 --reason lost " +
       "--by Amina --store shop.db",
-    "a webhook with a small difference is accepted":
+    "accept a webhook with a small difference":
       "tillkit resolve accept --receipt-id r-1 --reason short --by Amina --env-file .env",
   },
   exitCodes: {
-    0: "It is settled now, or was before.",
-    1: "It was only shown.",
-    2: "Used wrongly; a reason, a person or a database is missing.",
-    3: "It cannot be settled in this way, or the database cannot be reached.",
+    0: "The decision is stored now, or was stored before.",
+    1: "The command only showed what would change.",
+    2: "The command was used wrongly, or a reason, a person or a database is missing.",
+    3: "The payment or the webhook cannot be settled in this way, or the database cannot be reached.",
   },
   async run(args, context) {
     const action = args.operand as Resolution["action"];
@@ -71,13 +73,14 @@ async function decide(
   const { output } = context;
   const would = await payments.resolve({ ...given, dryRun: true });
   if (would.resolved) output.print(describe(given, would));
-  const isWanted = would.resolved && (args.has("apply") || (await confirms("Settle it?", args, context)));
+  const isWanted =
+    would.resolved && (args.has("apply") || (await confirms("Store this decision?", args, context)));
   const { resolution, resolved, payment } = isWanted ? await payments.resolve(given) : would;
   const isDry = resolved && !isWanted;
   const state = payment && { state: payment.state };
   output.printJson({ resolution, resolved: resolved && isWanted, ...(isDry && { dryRun: true }), ...state });
   if (isDry) {
-    output.print("Nothing was changed; --apply settles it.");
+    output.print("Nothing was changed; --apply stores the decision.");
     return 1;
   }
   const { action: done, by, at, reason } = resolution;

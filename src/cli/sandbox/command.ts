@@ -7,22 +7,24 @@ import { readSandboxOptions, readScenarioOption, sandboxOptions } from "./option
 
 export const sandboxCommand: CommandDefinition = {
   description: [
-    "Emulates the payment service on this machine: access tokens, payments, the checkout page, webhooks, " +
-      "and the merchant's dashboard, where you switch scenarios. Prints its credentials, and then a line " +
-      "for every payment and webhook, until you stop it with Ctrl-C.",
+    "Emulates the payment service on this machine: access tokens, payments, the checkout page, " +
+      "webhooks, and the merchant's dashboard, where you switch scenarios. Prints the sandbox's " +
+      "credentials, and then a line for every payment and webhook, until you stop the sandbox with " +
+      "Ctrl-C.",
   ],
   options: sandboxOptions,
   examples: {
-    "for a shop on this machine": "tillkit sandbox --webhook http://localhost:3000/payments/webhook",
-    "a service that signs fields, with its state in a file":
+    "send webhooks to a shop on this machine":
+      "tillkit sandbox --webhook http://localhost:3000/payments/webhook",
+    "emulate a service that signs fields, and keep the state in a file":
       "tillkit sandbox --scheme fields --merchant-id m-7 --state sandbox.db",
-    "a random scenario for every payment, the same ones in each run":
+    "choose a random scenario for every payment, with the same choices in each run":
       "tillkit sandbox --scenario random --seed 7",
   },
   exitCodes: {
-    0: "It was stopped.",
-    2: "Used wrongly; the message names everything that is wrong.",
-    3: "The port is taken, or the state file cannot be used.",
+    0: "The sandbox was stopped.",
+    2: "The command was used wrongly; the message lists every problem.",
+    3: "The port is in use, or the state file cannot be used.",
   },
   async run(args, context) {
     const { output, signal } = context;
@@ -50,8 +52,8 @@ export const sandboxCommand: CommandDefinition = {
 /** Throws the error with what to do, if another program has the port: most often a sandbox in another terminal. */
 function throwStartError(error: NodeJS.ErrnoException): never {
   const fix =
-    "Another program has this port, perhaps a sandbox in another terminal: stop it, or give another --port here, and that address to the " +
-    "shop, as TILLKIT_SERVICE_URL and TILLKIT_TOKEN_URL.";
+    "Another program uses this port, perhaps a sandbox in another terminal. Stop that program; or give another " +
+    "--port here, and set the new address in the shop's TILLKIT_SERVICE_URL and TILLKIT_TOKEN_URL.";
   throw error.code === "EADDRINUSE" ? Object.assign(error, { fix }) : error;
 }
 
@@ -59,8 +61,8 @@ function throwStartError(error: NodeJS.ErrnoException): never {
 function warnOfNetwork(host: string | undefined, { output }: Context): void {
   if (host === undefined || host === "localhost" || isLoopback(host)) return;
   output.log(
-    `warning sandbox_in_network: every machine that reaches ${host} can read the secrets of the sandbox and let it send webhooks; ` +
-      "what they are answered is not shown. Leave --host out to listen on this machine only.",
+    `warning sandbox_in_network: every machine that reaches ${host} can read the sandbox's secrets and make the sandbox send webhooks, ` +
+      "but cannot see the answers to these webhooks. Leave --host out to listen on this machine only.",
   );
 }
 

@@ -14,40 +14,46 @@ const scenarioNames = catalogue.map(({ name }) => name).join(", ");
 
 /** The options of `tillkit sandbox`: those of `createSandbox` that can be written on a command line. */
 export const sandboxOptions = {
-  "--port <number>": "Default: 4000. 0 takes a free one.",
-  "--host <name>": "The interface to listen on. Default: 127.0.0.1, which only this machine reaches.",
-  "--public-url <url>": "The address for browsers and the shop, if it is another one.",
-  "--webhook <url> ...": "An address to send webhooks to.",
-  "--allow-remote-webhooks": "Lets webhooks go to other machines.",
-  "--scheme <hmac|fields>": "What is signed: the whole body, or fields of it. Default: hmac.",
-  "--algorithm <name>": "sha256, sha384 or sha512. Default: sha256.",
+  "--port <number>": "The port to listen on; 0 chooses a free port. Default: 4000.",
+  "--host <name>":
+    "The network interface to listen on. Default: 127.0.0.1, which only this machine can reach.",
+  "--public-url <url>":
+    "The address at which browsers and the shop reach the sandbox. Default: the address it listens on.",
+  "--webhook <url> ...": "An address to which the sandbox sends webhooks.",
+  "--allow-remote-webhooks": "Allows webhook addresses on other machines.",
+  "--scheme <hmac|fields>":
+    "The signature scheme: hmac signs the whole body, fields signs some fields of the body. Default: hmac.",
+  "--algorithm <name>": "The signature algorithm: sha256, sha384 or sha512. Default: sha256.",
   "--fields <list>":
-    "For fields: the signed fields in their order, separated by commas. Default: the kit's own list.",
-  "--header <name>": "The header of the signature. Default: Service-Signature.",
-  "--merchant-id <id>": "For fields: the merchant's identifier, which is signed too.",
-  "--secret <text>": "The webhook secret; must begin with sandbox_. Default: a generated one.",
-  "--client-id <id>": "The client that may obtain access tokens. Default: sandbox-merchant.",
-  "--client-secret <text>": "The secret of this client. Default: a generated one.",
-  "--token-ttl <seconds>": "Lifetime of an access token. Default: 3600.",
+    "With --scheme fields: the signed fields in order, separated by commas. Default: the kit's own list.",
+  "--header <name>": "The name of the signature header. Default: Service-Signature.",
+  "--merchant-id <id>": "With --scheme fields: the merchant's identifier, which is also signed.",
+  "--secret <text>": "The webhook secret, which must begin with sandbox_. Default: a generated secret.",
+  "--client-id <id>": "The id of the client that may obtain access tokens. Default: sandbox-merchant.",
+  "--client-secret <text>":
+    "The client's secret, with which the client obtains access tokens. Default: a generated secret.",
+  "--token-ttl <seconds>": "The lifetime of an access token. Default: 3600.",
   "--merchant-name <text>": "The shop's name on the checkout page.",
-  "--providers <list>": "The providers on it, separated by commas: MVK=Mvuko Mobile,HOL=Holoni.",
-  "--state <file>": "A SQLite file that keeps everything. Default: everything is lost at exit.",
-  "--seed <text>": "Makes ids and the scenario random repeatable.",
-  "--scenario <name>": `The scenario of new payments: ${scenarioNames}, random, or your own JSON file, followed by #name if it has several. Default: normal.`,
-  "--lenient": "Accepts requests that the interface document does not allow, if possible.",
+  "--providers <list>":
+    "The providers on the checkout page, separated by commas: MVK=Mvuko Mobile,HOL=Holoni.",
+  "--state <file>": "A SQLite file in which the sandbox stores its data. Default: the data is lost at exit.",
+  "--seed <text>": "Generates the same ids, and the same choices of the scenario random, in each run.",
+  "--scenario <name>": `The scenario of new payments: ${scenarioNames}, random, or your own JSON file, followed by #name if the file has several scenarios. Default: normal.`,
+  "--lenient": "Accepts, where possible, requests that the interface document does not allow.",
   "--read-back": "Answers GET /v1/payments and /v1/payments/{id}.",
-  "--read-back-bare": "Like --read-back, without data around the payments.",
-  "--echo-client-id": "The answer to a creation contains the clientId.",
-  "--cancel-webhook": "A cancel sends payment.canceled.",
-  "--failure-webhook": "A failure sends payment.failed.",
+  "--read-back-bare": "Like --read-back, but without the envelope around the payments.",
+  "--echo-client-id": "Includes the clientId in the answer to a creation.",
+  "--cancel-webhook": "Sends payment.canceled when a customer cancels a payment.",
+  "--failure-webhook": "Sends payment.failed when a payment fails.",
   "--statuses <list>":
-    "Statuses on the way to completed, separated by commas: init, submitted, approved, captured.",
-  "--status-webhooks": "Each of these statuses sends a webhook.",
-  "--success-status <200|201|202>": "The HTTP status of a creation. Default: 201.",
+    "The statuses of a payment before completed, separated by commas: init, submitted, approved, captured.",
+  "--status-webhooks": "Sends a webhook for each of the --statuses.",
+  "--success-status <200|201|202>": "The HTTP status of the answer to a creation. Default: 201.",
   "--error-bodies <problem|bare|html>": "The format of error answers. Default: problem, which is JSON.",
-  "--webhook-delay <ms>": "Pause before each webhook. Default: 0.",
-  "--webhook-timeout <ms>": "How long the shop has to answer. Default: 5000.",
-  "--retries <list>": 'Pauses before each further attempt, in ms. Default: 1000,5000,30000; "" sends once.',
+  "--webhook-delay <ms>": "The pause before each webhook. Default: 0.",
+  "--webhook-timeout <ms>": "The time limit for the shop's answer to a webhook. Default: 5000.",
+  "--retries <list>":
+    'The pauses in ms before the repeated attempts to send a webhook; "" for a single attempt. Default: 1000,5000,30000.',
 };
 
 /** Returns the options for `createSandbox`, which checks them. */
@@ -97,7 +103,7 @@ export function readSandboxOptions(args: Arguments, { cwd }: Context): SandboxOp
 function clientsOf(args: Arguments): SandboxOptions["clients"] {
   const [clientId = "sandbox-merchant", clientSecret] = [args.get("client-id"), args.get("client-secret")];
   if (clientSecret !== undefined) return [{ clientId, clientSecret }];
-  if (args.has("client-id")) throw optionError("--client-id needs --client-secret beside it.");
+  if (args.has("client-id")) throw optionError("--client-id also needs --client-secret.");
   return undefined;
 }
 

@@ -4,17 +4,21 @@ import { readSigningScheme, signingOptions } from "./make-scheme.js";
 
 export const signCommand: CommandDefinition = {
   description: [
-    "Signs the exact bytes of a file, as the service would, and prints the signature in hexadecimal. If " +
-      "you type a body with echo, its line break is signed, too. So use printf, or a file.",
+    "Signs the exact bytes of a file as the service would, and prints the signature in hexadecimal. If " +
+      "you write a body with echo, the signature also covers the line break that echo adds. To sign the " +
+      "body alone, use printf or a file.",
   ],
-  operand: { name: "file", summary: "The body of the webhook, byte for byte; - for standard input." },
+  operand: {
+    name: "file",
+    summary: "The file with the webhook's body, byte for byte; - for standard input.",
+  },
   options: {
     ...signingOptions,
-    "--with-header": "Prints the whole header, as curl -H takes it.",
+    "--with-header": "Prints the whole header, in the form that curl -H expects.",
   },
   examples: {
-    "with the secret of the environment": "tillkit sign body.json",
-    "the list of fields that services with this interface sign":
+    "use the secret from the environment": "tillkit sign body.json",
+    "sign the fields that services with this interface sign":
       "tillkit sign body.json --secret-file secret.txt --merchant-id m-7",
     "post a signed webhook to a shop on this machine":
       'curl http://localhost:3000/payments/webhook --data-binary @body.json -H "Content-Type: application/json" ' +
@@ -22,8 +26,8 @@ export const signCommand: CommandDefinition = {
   },
   exitCodes: {
     0: "The signature was printed.",
-    2: "Used wrongly; there is no secret, or the kit refuses it.",
-    3: "The file cannot be read, or its fields cannot be signed.",
+    2: "The command was used wrongly, there is no secret, or the kit refuses the secret.",
+    3: "The file cannot be read, or the fields in the file cannot be signed.",
   },
   async run(args, context) {
     const { output } = context;

@@ -17,7 +17,7 @@ import { readSettingsWithSecret, type SignatureSettings, signatureOptions } from
 export const signingOptions = {
   ...signatureOptions,
   "--private-key <file>":
-    "For public-key: the private key as PEM. For tests only: the service keeps its own key.",
+    "With --scheme public-key: a private key as PEM, for tests only. The service does not give away its own key.",
 };
 
 /**

@@ -6,21 +6,23 @@ import { envFileOption, readText } from "../terminal/read-file.js";
 /** The options that say how a signature is made, for `sign`, `verify`, `trigger` and `doctor`. */
 export const signatureOptions = {
   "--scheme <hmac|fields|public-key>":
-    "What is signed: the whole body, some fields of it, or the body with a private key. Default: TILLKIT_SIGNATURE, " +
-    "or hmac (fields if --merchant-id or --fields is given).",
+    "The signature scheme: hmac signs the whole body, fields signs some fields, and public-key signs the body with a " +
+    "private key. Default: TILLKIT_SIGNATURE, or hmac (fields if --merchant-id or --fields is given).",
   "--secret <text> ...":
-    "The secret. Others can see it in the process list and in the shell's history: prefer the next two.",
-  "--secret-file <file> ...": "A file with the secret. A line break at its end is not part of the secret.",
+    "The secret. Others can see this option in the process list and the shell's history: prefer --secret-file or " +
+    "--secret-env.",
+  "--secret-file <file> ...":
+    "A file that contains the secret. A line break at the end of the file is not part of the secret.",
   "--secret-env <name> ...":
-    "The variable with the secret. Default: TILLKIT_WEBHOOK_SECRET, and TILLKIT_WEBHOOK_SECRET_PREVIOUS.",
-  "--merchant-id <id>": "For fields: your identifier at the service. Default: TILLKIT_MERCHANT_ID.",
+    "The variable that contains the secret. Default: TILLKIT_WEBHOOK_SECRET and TILLKIT_WEBHOOK_SECRET_PREVIOUS.",
+  "--merchant-id <id>": "With --scheme fields: your identifier at the service. Default: TILLKIT_MERCHANT_ID.",
   "--fields <list>":
-    "For fields: the signed fields in their order, separated by commas. Default: the kit's own list.",
+    "With --scheme fields: the signed fields in order, separated by commas. Default: the kit's own list.",
   "--algorithm <name>":
-    "sha256, sha384 or sha512; for public-key ed25519, ecdsa-sha256, -sha384 or -sha512, rsa-sha256 or rsa-pss-sha256. " +
-    "Default: TILLKIT_SIGNATURE_ALGORITHM, or sha256.",
+    "The algorithm: sha256, sha384 or sha512; with --scheme public-key: ed25519, ecdsa-sha256, ecdsa-sha384, " +
+    "ecdsa-sha512, rsa-sha256 or rsa-pss-sha256. Default: TILLKIT_SIGNATURE_ALGORITHM, or sha256.",
   "--header <name>":
-    "The header with the signature. Default: TILLKIT_SIGNATURE_HEADER, or Service-Signature.",
+    "The name of the signature header. Default: TILLKIT_SIGNATURE_HEADER, or Service-Signature.",
   ...envFileOption,
 };
 
@@ -49,8 +51,8 @@ export async function readSignatureSettings(
   const { env: environment } = context;
   if (args.has("secret"))
     context.output.log(
-      "warning secret_on_command_line: others can see --secret in the process list and in the shell's history; " +
-        "use --secret-file or --secret-env.",
+      "warning secret_on_command_line: others can see --secret in the process list and in the shell's history; use " +
+        "--secret-file or --secret-env instead.",
     );
   const read = (name: string): string | undefined => environment[`TILLKIT_${name}`]?.trim() || undefined;
   const named = args.all("secret-env");
@@ -98,7 +100,7 @@ export function whyNoSecret({ secretVariables, environment }: SignatureSettings)
   const similar = Object.keys(environment)
     .filter((one) => /(WEBHOOK|SIGN\w*)_SECRET$/.test(one) && environment[one])
     .map((one) => `--secret-env ${one}`);
-  const hint = similar.length > 0 ? ` It may be this one: ${similar.join(", ")}.` : "";
+  const hint = similar.length > 0 ? ` The secret may be in another variable: ${similar.join(", ")}.` : "";
   return `${name} is ${environment[name] === undefined ? "not set" : "blank"}.${hint}`;
 }
 
@@ -110,6 +112,8 @@ export async function readSettingsWithSecret(
   const settings = await readSignatureSettings(args, context);
   if (settings.scheme === "public-key" || settings.secrets.length > 0) return settings;
   throw new TillkitError("secret_missing", `There is no secret: ${whyNoSecret(settings)}`, {
-    fix: "Give --secret-file, --secret-env or --secret, set TILLKIT_WEBHOOK_SECRET, or name the file that sets it: --env-file .env.",
+    fix:
+      "Give --secret-file, --secret-env or --secret, set TILLKIT_WEBHOOK_SECRET, or name the file that sets this " +
+      "variable: --env-file .env.",
   });
 }

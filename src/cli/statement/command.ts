@@ -18,48 +18,52 @@ import { ReportFiles } from "./report-files.js";
 
 export const statementCommand: CommandDefinition = {
   description: [
-    "Reads a CSV statement of any size. Reports payments that are missing on either side, that differ, or " +
-      "that were paid twice, with sums for each currency and provider channel. It lists rows that it cannot " +
-      "read by their line. For a row without a clientId and a serviceId, it searches by the provider's " +
-      "number, or by the amount and the day, if only one payment fits. It changes no stored payment. It " +
-      "prints 20 differences. First come those that a command settles, with the command.",
-    "The need of memory does not grow with the file. Rows and payments are sorted in temporary files, of " +
-      "about 200 bytes for each row and each payment of the period.",
+    "Reads a CSV statement of any size. Reports payments that are missing on either side, that differ, " +
+      "or that were paid twice, with totals for each currency and provider channel. Lists unreadable " +
+      "rows with their line numbers. If a row has no clientId and no serviceId, the command searches by " +
+      "the provider's number, or by the amount and the day, and uses a payment only if no other payment " +
+      "matches. The command changes no stored payment. The command prints up to 20 differences, and " +
+      "prints first the differences that another command settles, with that command.",
+    "The command uses the same amount of memory for every file size. Rows and payments are sorted in " +
+      "temporary files, which take about 200 bytes for each row and for each payment of the period.",
   ],
-  operand: { name: "statement.csv", summary: "The statement, in CSV; - for standard input." },
+  operand: { name: "statement.csv", summary: "The CSV file with the statement; - for standard input." },
   options: {
     ...databaseOptions,
     "--from <time>":
-      "The beginning of the period: 2024-05-01, or a time with an offset. Default: the first day of the rows.",
-    "--to <time>": "The end of the period, not included. Default: after the last day of the rows.",
+      "The start of the period: 2024-05-01, or a time with an offset. Default: the first day in the rows.",
+    "--to <time>":
+      "The end of the period, which is not included. Default: the end of the last day in the rows.",
     "--report <file> ...":
       "Writes a report in the format of its extension: .html for people, .csv or .json for programs.",
     "--language <en|fr>": "The language of the HTML report. Default: en.",
     "--paid-status <status> ...":
-      "A status that means paid. Default: completed, paid, settled, success, successful, succeeded.",
+      "A status in the file that means paid. Default: completed, paid, settled, success, successful, succeeded.",
     "--client-id-prefix <text>":
-      "The beginning of this shop's clientIds; rows with others are counted, and not compared. Default: TILLKIT_CLIENT_ID_PREFIX.",
+      "The prefix of this shop's clientIds. Rows with another prefix are counted, but not compared. Default: " +
+      "TILLKIT_CLIENT_ID_PREFIX.",
     "--edge <minutes>":
-      "Payments that were completed this close to an end of the period may be on the neighbouring statement. Default: 0.",
+      "Payments completed this close to the start or the end of the period may be on the neighbouring statement. Default: 0.",
     "--created-from <time>":
-      "Payments that were created before are not read, which is faster on a large store. Default: all are read.",
+      "Reads only payments created at this time or later, to save time on a large store. Default: reads all payments.",
     ...formatOptions,
-    "--temporary-directory <folder>": "Directory for temporary files. Default: the system's.",
+    "--temporary-directory <folder>":
+      "The directory for temporary files. Default: the system's directory for temporary files.",
     ...envFileOption,
   },
   examples: {
-    "a month, with a report":
+    "compare a month, and write a report":
       "tillkit statement may.csv --store shop.db --from 2024-05-01 --to 2024-06-01 --report may.html",
-    "a French export, with columns of its own":
+    "read a French export with its own column names":
       "tillkit statement mai.csv --store shop.db --column clientId=Réf --column value=Montant --column time=Date " +
       "--fixed currency=KMF --decimal , --group space --time-format day-first --utc-offset=+03:00",
-    "every night: fails if anything differs":
+    "run every night; the exit code is 1 if anything differs":
       "tillkit statement statement.csv --json --report differences.csv --env-file .env",
   },
   exitCodes: {
-    0: "Everything agrees.",
-    1: "Something differs, or a row could not be read.",
-    2: "Used wrongly; no database, columns or period are named.",
+    0: "The statement and the stored payments agree.",
+    1: "The command found a difference, or could not read a row.",
+    2: "The command was used wrongly, or the database, the columns or the period are not known.",
     3: "The file or the database cannot be read, or a report cannot be written.",
   },
   async run(args, context) {
@@ -122,7 +126,7 @@ function readOptions(args: Arguments, { cwd, env }: InputContext, utcOffset = "Z
   };
   const [from, to] = [time("from"), time("to")];
   if ((from === undefined) !== (to === undefined))
-    throw optionError("--from and --to must be given both: a period has two ends.");
+    throw optionError("Give both --from and --to, or neither of them: a period has a start and an end.");
   const [minutes, folder] = [args.get("edge"), args.get("temporary-directory")];
   const paidStatuses = args.all("paid-status");
   return {

@@ -5,22 +5,24 @@ import { type Arguments } from "../terminal/command.js";
 /** The options that describe the format of the statement's file. */
 export const formatOptions = {
   "--column <field=header> ...":
-    `The column of a field (${statementFields.join(", ")}): its header, its number from 1, or nothing for none. ` +
-    "Default: found by the usual headers.",
-  "--fixed <field=text> ...": "The value of every row, for currency, source or status: --fixed currency=KMF.",
+    `The column of a field (${statementFields.join(", ")}): the column's header, or its number from 1, or nothing if the file has no such column. ` +
+    "Default: the kit looks for the usual headers.",
+  "--fixed <field=text> ...": "The value of currency, source or status for every row: --fixed currency=KMF.",
   "--delimiter <character>":
-    'The character between fields; "tab" for a tab. Default: the most frequent of , ; tab | in the header.',
-  "--no-header": "The first line is a payment, and no header; --column then takes numbers.",
+    'The character between fields; "tab" for a tab. Default: the character among , ; tab | that the header has most often.',
+  "--no-header":
+    "The first line is a payment, because the file has no header. --column then takes column numbers.",
   "--skip-lines <number>": "The number of lines above the table. Default: 0.",
   "--comment <text>":
-    'The prefix of comments: lines above the header, and further lines with one cell. --comment="" for none. Default: #.',
-  "--encoding <utf-8|windows-1252>": "The character encoding. Default: utf-8.",
+    'The prefix of comment lines, above the header or with a single cell. --comment="" if the file has no comments. ' +
+    "Default: #.",
+  "--encoding <utf-8|windows-1252>": "The character encoding of the file. Default: utf-8.",
   "--decimal <.|,>": "The decimal separator. Default: a point.",
   "--group <,|.|'| |space>": "The character between groups of three digits. Default: none.",
   "--time-format <iso|day-first|month-first>":
     "The format of times: 2024-05-31 14:03, 31/05/2024 14:03 or 05/31/2024 14:03. Default: iso.",
   "--utc-offset <offset>":
-    "The UTC offset of times without one, and of the days: --utc-offset=+03:00. Default: Z.",
+    "The UTC offset of days, and of times without an offset: --utc-offset=+03:00. Default: Z.",
 };
 
 /** Returns the format that the options describe. Throws `command_option_invalid`. */
@@ -54,6 +56,8 @@ function fieldPairs<Field extends string>(
     const at = given.indexOf("=");
     const field = given.slice(0, Math.max(at, 0));
     if (at > 0 && fields.includes(field as Field)) return [field as Field, given.slice(at + 1)] as const;
-    throw optionError(`--${option} ${given} is not <field>=<text> with a field of ${fields.join(", ")}.`);
+    throw optionError(
+      `--${option} ${given} is not <field>=<text>, where the field is one of ${fields.join(", ")}.`,
+    );
   });
 }

@@ -91,12 +91,14 @@ export function printFindingSteps(
     for (const one of candidates)
       output.print(`  ${oneLine(`${one.reference}, ${one.state}`)}\n  ${one.next}`);
     if (kind === "unmatched_row")
-      output.print("  Write its clientId into the row for the next comparison, or ask the service.");
+      output.print(
+        "  Write the payment's clientId into the row for the next comparison, or ask the service.",
+      );
   }
   const left = Object.entries(counts).flatMap(([kind, count]) => {
     const more = count - found.filter((finding) => finding.kind === kind).length;
     return more > 0 ? `${grouped(more)} ${kind}` : [];
   });
   if (left.length > 0)
-    output.print(`\n… and ${left.join(", ")} more: --report differences.csv has all of them.`);
+    output.print(`\n… and ${left.join(", ")} more. For a complete list, add --report differences.csv.`);
 }

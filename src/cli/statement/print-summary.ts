@@ -48,7 +48,7 @@ export function printSummary(summary: StatementSummary, output: Output): void {
   const problems = `${counted(differences, "difference")}, ${counted(counts.bad_row, "unreadable row")}.`;
   if (rows.bad > 0 && rows.bad === rows.read)
     output.print(
-      "None of the rows could be read, so nothing was compared. Check the columns and their format.",
+      "The command could read none of the rows, so it compared nothing. Check the columns and their format.",
     );
   output.print(balanced ? output.paint("green", "Everything agrees.") : output.paint("red", problems));
 }
@@ -68,7 +68,7 @@ function printSums({ currencies, rows: { bad } }: StatementSummary, output: Outp
     if (listed.length > 1)
       output.print(`${currency}  ${listed.map(([name, { value }]) => `${name} ${value}`).join(", ")}`);
   }
-  if (bad > 0) output.print(`The amount of ${counted(bad, "unreadable row")} is in none of these sums.`);
+  if (bad > 0) output.print(`These sums do not include ${counted(bad, "unreadable row")}.`);
 }
 
 function counted(count: number, word: string): string {

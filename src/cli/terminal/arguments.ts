@@ -50,7 +50,9 @@ function valueOf({ value: placeholder, choices }: OptionSpec, token: OptionToken
   if (value === undefined) throw optionError(`${rawName} needs a value: ${rawName} <${placeholder}>.`);
   // Probably the value was forgotten, and this is the next option.
   if (!inlineValue && /^-./.test(value))
-    throw optionError(`${rawName} needs a value. If it begins with a hyphen, write ${rawName}=<value>.`);
+    throw optionError(
+      `${rawName} needs a value. If the value begins with a hyphen, write ${rawName}=<value>.`,
+    );
   if (choices && !choices.includes(value)) {
     const known = choices.join(", ");
     throw optionError(`${rawName} must be one of ${known}, and not "${value}".${didYouMean(value, choices)}`);
@@ -61,7 +63,7 @@ function valueOf({ value: placeholder, choices }: OptionSpec, token: OptionToken
 function unknownOption({ name: command, options }: Command, rawName: string): never {
   const names = options.map(({ name }) => name);
   const hint = didYouMean(rawName.replace(/^--?/, ""), names, "--");
-  const fix = `See "tillkit help ${command}" for its options.`;
+  const fix = `See "tillkit help ${command}" for the options of this command.`;
   throw new TillkitError("command_option_unknown", `tillkit ${command} has no option ${rawName}.${hint}`, {
     fix,
   });
@@ -76,7 +78,7 @@ function checkOperands(
     const one = operand ? `one <${operand.name}>` : "no arguments besides its options";
     const allowed = object ? `${one} and one <${object.name}>` : one;
     const given = operands.map((each) => `"${each}"`).join(", ");
-    throw operandError(`tillkit ${name} takes ${allowed}, and was given ${given}.`);
+    throw operandError(`tillkit ${name} takes ${allowed}, but you gave ${given}.`);
   }
   if (operand && !operand.optional && operands.length === 0 && !wantsHelp)
     throw operandError(`tillkit ${name} needs <${operand.name}>: ${operand.summary}`);

@@ -3,10 +3,10 @@ import { type Output, type OutputStreams } from "./output.js";
 
 /** The exit codes of all commands, with their meaning. */
 export const exitCodes = {
-  0: "Done, or the answer is yes.",
+  0: "The command succeeded, or the answer is yes.",
   1: "The answer is no: the signature does not match, or something was found.",
   2: "The command was used wrongly.",
-  3: "The command failed: because of a file, a database or the network.",
+  3: "The command failed because of a file, a database or the network.",
 } as const;
 
 export type ExitCode = keyof typeof exitCodes;
@@ -68,7 +68,7 @@ export interface CommandDefinition extends Omit<Command, "name" | "summary" | "o
 
 const commonOptions = {
   "--json":
-    "Prints JSON on standard output, one document on each line; text for people goes to standard error.",
+    "Prints JSON on standard output, one document on each line. Text for people goes to standard error.",
   "-h, --help": "Shows this help.",
 };
 

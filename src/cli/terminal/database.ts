@@ -7,7 +7,7 @@ import { type Arguments, type InputContext } from "./command.js";
 
 export const databaseOptions = {
   "--store <database>": "A SQLite file, or a postgres:// or mysql:// address. Default: TILLKIT_DATABASE.",
-  "--table-prefix <text>": "The beginning of the names of the kit's tables. Default: tillkit_.",
+  "--table-prefix <text>": "The prefix of the kit's table names. Default: tillkit_.",
 };
 
 /** The database that the options or the environment name. */
@@ -58,7 +58,7 @@ export async function requireTables(args: Arguments, context: InputContext): Pro
   if (version > 0) return found;
   const isMissing = kind === "sqlite" && !existsSync(found.database);
   const message = isMissing ? `There is no file ${found.label}.` : `${found.label} has no tables of the kit.`;
-  const fix = "Name the database of the application, and its --table-prefix if it has one.";
+  const fix = "Name the application's database, and its --table-prefix if the application sets one.";
   throw new TillkitError("store_unavailable", message, { fix });
 }
 

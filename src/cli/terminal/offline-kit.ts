@@ -6,14 +6,15 @@ import { requireTables } from "./database.js";
 
 /** The options of a command that decides webhooks, which must do it as the application does. */
 export const policyOptions = {
-  "--confirm <lookup|none>": "The application's `confirm`. Default: TILLKIT_CONFIRM.",
+  "--confirm <lookup|none>": "The application's option `confirm`. Default: TILLKIT_CONFIRM.",
   "--client-id-prefix <text>":
-    'The application\'s `clientIdPrefix`; "" where it has none. Default: TILLKIT_CLIENT_ID_PREFIX.',
+    'The application\'s option `clientIdPrefix`; "" if the application has no prefix. Default: TILLKIT_CLIENT_ID_PREFIX.',
 } as const;
 
 /** The end of a message about webhooks with signatures over fields, where nobody gave `confirm`. */
 export const confirmNeeded =
-  "so that the application may ask the service first. Give the application's --confirm=lookup, or --confirm=none where it has no `confirm`.";
+  "so the application may ask the service first. Give --confirm=lookup if the application sets `confirm`, or " +
+  "otherwise --confirm=none.";
 
 /** What decides webhooks. `undefined`: neither an option nor a variable names it. */
 export interface GivenPolicy {

@@ -11,7 +11,7 @@ export function timeOption(args: Arguments, name: string): Date | undefined {
   const time = isDateTime(full) ? new Date(full) : undefined;
   if (time && !Number.isNaN(time.getTime())) return time;
   throw optionError(
-    `--${name} must be a day (UTC) or a time with its offset, such as 2024-05-01 or 2024-05-01T10:00:00Z.`,
+    `--${name} must be a UTC day or a time with an offset, such as 2024-05-01 or 2024-05-01T10:00:00Z.`,
   );
 }
 

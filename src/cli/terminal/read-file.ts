@@ -31,7 +31,7 @@ export async function readText(file: string, context: FileContext): Promise<stri
 
 export const envFileOption = {
   "--env-file <file> ...":
-    "Reads variables from a file, as `node --env-file` does. Variables that are already set win.",
+    "Reads variables from a file, as `node --env-file` does. Variables that are already set keep their values.",
 };
 
 /** Returns the environment that the application would have if it was started here with the same files. */
@@ -50,6 +50,6 @@ function plainText(file: string, bytes: Buffer): string {
   const text = bytes.toString("utf8");
   if (!text.startsWith("\ufeff") && !text.includes("\0")) return text;
   throw new TillkitError("file_unreadable", `The file ${file} is not UTF-8 without a byte order mark.`, {
-    fix: "Save it as UTF-8 without a byte order mark: Node would not find its first variable, or none.",
+    fix: "Save the file as UTF-8 without a byte order mark; otherwise Node misses the first variable, or all of them.",
   });
 }

@@ -10,35 +10,36 @@ import { type SigningScheme } from "../../webhook/signature/index.js";
 
 export const triggerCommand: CommandDefinition = {
   description: [
-    "Sends the webhooks that the service would send about one payment. They are for one event " +
-      "(payment.completed, payment.failed, or any other status), or for a scenario with its pauses and its " +
-      "faults. Prints the answers of the endpoint. It needs no running sandbox, and works with any " +
+    "Sends the webhooks that the service would send for one payment: for one event (payment.completed, " +
+      "payment.failed, or any other status), or for a scenario, with the pauses and faults of the " +
+      "scenario. Prints the endpoint's answers. The command needs no running sandbox, and works with any " +
       "endpoint.",
   ],
   operand: {
     name: "scenario or event",
     summary:
-      "payment.completed, a scenario's name (see tillkit help sandbox), or a JSON file, followed by #name if it has several.",
+      "An event such as payment.completed, a scenario (see tillkit help sandbox), or a JSON file, followed by #name " +
+      "if the file has several scenarios.",
   },
   options: {
     "--to <url>": "The webhook address. Default: TILLKIT_PUBLIC_URL followed by /webhook.",
     "--client-id <id>": "The payment's clientId. Required.",
-    "--total <amount>": 'Amount and currency. Default: "1475 KMF".',
-    "--id <id>": "The service's id of the payment. Default: 24 random digits.",
+    "--total <amount>": 'The amount and the currency of the payment. Default: "1475 KMF".',
+    "--id <id>": "The payment's id at the service. Default: 24 random digits.",
     ...signingOptions,
   },
   examples: {
-    "a payment is completed":
+    "report that a payment is completed":
       "tillkit trigger payment.completed --client-id c-1 --env-file .env --to http://localhost:3000/payments/webhook",
-    "the amount was changed on the way: the answer should be 401":
+    "report an amount that was changed on the way: the endpoint should answer with 401":
       "tillkit trigger amount-tampered --client-id c-1 --env-file .env",
-    "a service that signs fields, and its header":
+    "use the scheme and the header of a service that signs fields":
       "tillkit trigger payment.completed --client-id c-1 --secret-file s.txt --merchant-id m-7 --header X-Signature --to http://localhost:8080/hook",
   },
   exitCodes: {
-    0: "Every genuine webhook was answered with 2xx, and every forged one with 4xx.",
-    1: "A genuine webhook was not accepted, a forged one was, or there was no answer.",
-    2: "Used wrongly; there is no such scenario, or no secret.",
+    0: "The endpoint answered every genuine webhook with 2xx, and every forged webhook with 4xx.",
+    1: "A genuine webhook was not accepted, a forged webhook was accepted, or the endpoint did not answer.",
+    2: "The command was used wrongly, the scenario does not exist, or there is no secret.",
     3: "The scenario's file cannot be read.",
   },
   async run(args, context) {
@@ -84,9 +85,11 @@ export const triggerCommand: CommandDefinition = {
     const forged = deliveries.filter((one) => one.forged);
     const word = output.paint("bold", "forged");
     if (forged.some(accepted!))
-      output.log(`${output.paint("red", "error")} A ${word} webhook was accepted: anybody can send one.`);
+      output.log(
+        `${output.paint("red", "error")} The endpoint accepted a ${word} webhook, so anybody can forge webhooks.`,
+      );
     else if (forged.length > 0 && forged.every(refused!))
-      output.print(`Every ${word} webhook was refused, as it must be.`);
+      output.print(`The endpoint refused every ${word} webhook, as it must.`);
     return deliveries.every((one) => (one.forged ? refused! : accepted!)(one)) ? 0 : 1;
   },
 };
@@ -122,7 +125,7 @@ function scenarioOf(name: string): Scenario {
   if (known) {
     if (known.webhooks || known.moves) return known;
     throw operandError(
-      `The scenario ${name} is not about webhooks. Run it with: tillkit sandbox --scenario ${name}`,
+      `The scenario ${name} is not about webhooks. Run this scenario with: tillkit sandbox --scenario ${name}`,
     );
   }
   const status = /^payment\.([a-z_]{1,32})$/.exec(name)?.[1];

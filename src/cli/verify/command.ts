@@ -9,40 +9,45 @@ import { findLast, readCapturedRequest, readOtherBodies } from "./read-input.js"
 
 export const verifyCommand: CommandDefinition = {
   description: [
-    "Verifies a webhook as the kit does. If the signature does not match, it tries the usual mistakes one " +
-      "by one, and says which one fits, with the fix. It tries a space in the secret, a body that was " +
-      "parsed and written again, and another scheme, algorithm, list of fields, secret or encoding.",
-    "If the signature does not match, it also reads other files of the same type in the same folder, and " +
-      "variables whose names contain SECRET, KEY, TOKEN or SIGN. It prints their names, and never their " +
-      "values.",
+    "Verifies a webhook as the kit does. If the signature does not match, the command checks for the " +
+      "usual mistakes one by one, and prints the mistake that explains the signature, with a fix. The " +
+      "usual mistakes are a space in the secret, a body that was parsed and written again, and a wrong " +
+      "scheme, algorithm, list of fields, secret or encoding.",
+    "If the signature does not match, the command also reads other files of the same type in the same " +
+      "folder, and variables whose names contain SECRET, KEY, TOKEN or SIGN. The command prints the " +
+      "names of these files and variables, but never a value.",
   ],
   operand: {
     name: "file",
-    summary: "The body of the webhook, byte for byte; - for standard input. Left out with --last.",
+    summary:
+      "The file with the webhook's body, byte for byte; - for standard input. Leave the file out with --last.",
     optional: true,
   },
   options: {
-    "--signature <text>": "The signature, as it arrived.",
+    "--signature <text>": "The signature, exactly as it arrived.",
     "--request":
-      "The file is a whole request: headers, an empty line, the body. The signature is taken from it.",
-    "--last": "Takes the newest webhook that the kit refused and kept, see webhook.keepRefused.",
-    "--kept <directory>": "For --last: the directory of webhook.keepRefused. Default: TILLKIT_KEEP_REFUSED.",
+      "Reads a whole request from the file: headers with the signature, an empty line, and the body.",
+    "--last":
+      "Verifies the newest webhook that the kit refused and kept; see the option webhook.keepRefused.",
+    "--kept <directory>": "With --last: the directory of webhook.keepRefused. Default: TILLKIT_KEEP_REFUSED.",
     ...signatureOptions,
-    "--public-key <file>": "For public-key: the service's key as PEM. Default: TILLKIT_PUBLIC_KEY.",
-    "--show": "Prints the expected signature too. With it, anybody can forge this one webhook.",
+    "--public-key <file>":
+      "With --scheme public-key: the service's public key as PEM. Default: TILLKIT_PUBLIC_KEY.",
+    "--show":
+      "Also prints the expected signature. Anybody who sees that signature can forge this one webhook.",
   },
   examples: {
-    "with the secret of the environment": "tillkit verify body.json --signature 5f0c…",
-    "a whole request that was captured": "tillkit verify request.txt --request --env-file .env",
-    "the newest webhook that the kit refused and kept":
+    "use the secret from the environment": "tillkit verify body.json --signature 5f0c…",
+    "verify a whole captured request": "tillkit verify request.txt --request --env-file .env",
+    "verify the newest webhook that the kit refused and kept":
       "tillkit verify --last --kept ./refused --env-file .env",
-    "several secrets, as during a rotation":
+    "try several secrets, as during a rotation":
       "tillkit verify body.json --signature 5f0c… --secret-file new.txt --secret-file old.txt",
   },
   exitCodes: {
     0: "The signature matches.",
-    1: "It does not, or the kit would refuse the webhook or the configuration.",
-    2: "Used wrongly; there is no secret.",
+    1: "The signature does not match, or the kit would refuse the webhook or the configuration.",
+    2: "The command was used wrongly, or there is no secret.",
     3: "The file cannot be read, or no refused webhook was kept.",
   },
   async run(args, context) {

@@ -99,8 +99,8 @@ function messageChanges(
   const isFields = scheme === "fields";
   const other = isFields ? rawBody : fieldJoiner(rawBody, settings)?.(fields);
   const what = isFields
-    ? "the whole body (hmac), not some fields of it"
-    : "some fields of the body (fields), not all of it";
+    ? "the whole body (hmac) instead of some fields"
+    : "some fields of the body (fields) instead of the whole body";
   return [
     ...otherBodies.flatMap(([body, detail]): Change[] => {
       const message = isFields ? fieldJoiner(body, settings)?.(fields) : body;

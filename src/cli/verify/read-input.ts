@@ -29,14 +29,14 @@ export function readCapturedRequest(bytes: Buffer): CapturedRequest {
     .map((line) => {
       const [, name, value] = /^([^\s:]+):\s*(.*?)\s*$/.exec(line) ?? [];
       if (name === undefined || value === undefined)
-        throw invalidRequest("a line before the body is no header");
+        throw invalidRequest("a line before the body is not a header");
       return [name.toLowerCase(), value] as const;
     });
   return { headers, rawBody: bytes.subarray(emptyLine.at + emptyLine.length) };
 }
 
 function invalidRequest(because: string) {
-  return operandError(`With --request the file must be a whole request, but ${because}.`);
+  return operandError(`With --request, the file must contain a whole request, but ${because}.`);
 }
 
 /** Returns the newest file of `webhook.keepRefused`. Throws `command_option_invalid` or `file_unreadable`. */
@@ -46,7 +46,8 @@ export async function findLast(args: Arguments, { cwd, env }: InputContext): Pro
   const directory = refusedDirectoryOf(given);
   if (directory === undefined)
     throw optionError(
-      "It is not known where refused webhooks are kept: give --kept, or set TILLKIT_KEEP_REFUSED for the app and here.",
+      "The directory of refused webhooks is not known: give --kept, or set TILLKIT_KEEP_REFUSED for the app and for " +
+        "this command.",
     );
   const [newest] = await refusedFiles(path.resolve(cwd, directory)).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") return [];
@@ -77,7 +78,7 @@ export async function readOtherBodies(
   const bodies: Variant<Buffer>[] = [];
   for (const name of names) {
     const value = await readSmall(path.join(folder, name), areRequests).catch(() => undefined);
-    if (value) bodies.push([value, `the body in the file ${name} beside it`]);
+    if (value) bodies.push([value, `the body in the file ${name} in the same folder`]);
   }
   return bodies;
 }

@@ -41,7 +41,7 @@ describe("tillkit attention", () => {
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
     expect(stdout.replaceAll(/\s+/g, " ")).toContain("tillkit resolve accept --receipt-id receipt-of-m");
     expect(stdout).toContain("\npaid_late:c-1  order order-of-c-1\n");
-    expect(stdout).toContain("Each command also takes --store as here.");
+    expect(stdout).toContain("Add --store to each command, as you did here.");
     const none = await attention(["--rule", "unmatched"]);
     expect([none.code, none.stdout]).toEqual([0, "Nothing needs a person.\n"]);
   });
@@ -68,9 +68,11 @@ describe("tillkit attention", () => {
       const { code, stdout } = await attention(settle, stdin);
       expect([code, stdout]).toEqual([
         1,
-        expect.stringContaining("Nothing was changed; --apply settles it."),
+        expect.stringContaining("Nothing was changed; --apply settles the entry."),
       ]);
-      expect(stdout).toContain("Amina settles it: looked. This moves no money and fulfils no order.");
+      expect(stdout).toContain(
+        "Amina settles the entry: looked. This action moves no money and fulfils no order.",
+      );
     }
     const would = documentOf(await attention([...settle, "--json"]));
     expect(would).toMatchObject({ dryRun: true, changed: false, entry: { id: "paid_late:c-1" } });
@@ -80,7 +82,10 @@ describe("tillkit attention", () => {
       expect.stringMatching(/\npaid_late:c-1: settled by Amina\n$/),
     ]);
     const again = await attention([...settle, "--apply"]);
-    expect([again.code, again.stdout]).toEqual([0, "paid_late:c-1: settled by Amina (it was done before)\n"]);
+    expect([again.code, again.stdout]).toEqual([
+      0,
+      "paid_late:c-1: settled by Amina (this was done before)\n",
+    ]);
     const other = await attention(["settle", "mismatched:c-2", ...who, "--apply", "--json"]);
     expect(documentOf(other)).toMatchObject({ changed: true, entry: { settled: { by: "Amina" } } });
     expect(documentOf(await attention(["list", "--json"])).entries).toMatchObject([{ rule: "overdue" }]);

@@ -45,7 +45,7 @@ describe("tillkit doctor, on an environment", () => {
   it("finds nothing in a complete one, and says what was not examined", async () => {
     const ran = await runCli(["doctor"], { env: { TILLKIT_WEBHOOK_SECRET: secret }, cwd: folder.path });
     expect(ran).toMatchObject({ code: 0, stderr: "" });
-    expect(ran.stdout).toContain("Nothing found in what was examined.");
+    expect(ran.stdout).toContain("The doctor found no problem in what it examined.");
     expect(ran.stdout).toContain("the running app (give --url or --webhook)");
     expect(ran.stdout).toContain("the database (give --store)");
   });

@@ -107,7 +107,7 @@ export const create = async () => storeOver(${adapter});`;
     const { status, stdout } = exam("stops.mjs", module);
     expect(status).toBe(1);
     expect(stdout).toMatch(counts);
-    expect(stdout).toMatch(/^The exam stopped here: the other \d+ checks need what failed\.$/m);
+    expect(stdout).toMatch(/^The exam stopped here: the other \d+ checks depend on what failed\.$/m);
     expect(stdout).toMatch(/^ {2}adapter\.read\(/m);
     expect(JSON.parse(exam("stops.mjs", module, "--json").stdout)).toMatchObject({ stopped: true });
   });

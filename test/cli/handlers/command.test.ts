@@ -41,7 +41,9 @@ describe("tillkit handlers", () => {
     });
     for (const line of (await handlers("list")).stdout.split("\n").slice(0, 3))
       expect(line.length).toBeLessThanOrEqual(100);
-    expect((await handlers("list")).stdout).toContain("\nLet it run: tillkit handlers resume ledger --by ");
+    expect((await handlers("list")).stdout).toContain(
+      "\nTo resume the handler: tillkit handlers resume ledger --by ",
+    );
     const resumed = ["resume", "ledger", "--by", "Said", "--key", "click-1"];
     expect((await handlers(...resumed)).stdout).toBe("ledger: 0.5 a second\n");
     await handlers("pause", "ledger", "--reason", "down again", "--by", "Amina");
@@ -61,11 +63,13 @@ describe("tillkit handlers", () => {
     for (const claim of await claimed(store, [ledger]))
       await settled(store, claim, { state: "dead", error: "Error: timeout" });
     await handlers("pause", "ledger", "--reason", "the accounts are down", "--by", "Amina");
-    expect((await handlers()).stdout).toMatch(/Let it run: .*\nThen run the dead ones again: /);
+    expect((await handlers()).stdout).toMatch(
+      /To resume the handler: .*\nThen to run the dead dispatches again: /,
+    );
     const { stdout } = await handlers("retry", "--apply", "--by", "Amina");
     expect(stdout).toContain("Queued again: 1. ");
     expect(stdout).toMatch(
-      /ledger is paused since \S+Z, so its dispatches wait. Let it run: tillkit handlers resume ledger --by /,
+      /ledger is paused since \S+Z, so its dispatches wait. To resume the handler: tillkit handlers resume ledger --by /,
     );
   });
 
@@ -102,7 +106,9 @@ describe("tillkit handlers", () => {
     const outcome = await handlers("retry", "ledger", "--run", run);
     expect(outcome.code).toBe(0);
     expect(outcome.stdout).toMatch(/ledger +again\n/);
-    expect(outcome.stdout).toContain(`Of run ${run}: 1 done, 1 dead again, 0 not ended, 0 retired.`);
+    expect(outcome.stdout).toContain(
+      `Run ${run}: 1 dispatches done, 1 dead again, 0 not finished, 0 retired.`,
+    );
     expect(documentOf(await handlers("retry", "ledger", "--run", run, "--json")).outcome).toMatchObject({
       done: 1,
       dispatches: [{ error: "again", past: [{ error: "Error: e1 timeout" }] }],
@@ -133,14 +139,14 @@ describe("tillkit handlers", () => {
     await saved(store, { events: [event("e4", { type: "payment.overdue" })] });
     expect(await handlers("retire", "ledger", "--by", "Amina")).toMatchObject({
       code: 0,
-      stdout: "ledger is retired. 2 of its dispatches were not done.\n",
+      stdout: "ledger is retired. 2 of its dispatches were unfinished.\n",
     });
     expect(documentOf(await handlers("retire", "ledger", "--by", "Amina", "--json"))).toEqual({
       handler: "ledger",
       retired: 0,
     });
     expect((await handlers("retire", "leger", "--by", "Amina")).stdout).toContain(
-      "Is the name right? The store also knows: mailer.",
+      "Is the name right? The store also has: mailer.",
     );
     await handlers("retire", "mailer", "--event", "payment.overdue", "--by", "Amina");
     expect(pairs(await claimed(store, [ledger, mailer, overdue]))).toEqual(["e0 mailer", "e1 mailer"]);
@@ -159,7 +165,7 @@ describe("tillkit handlers", () => {
     [["retry", "--apply"], 2, "--by is missing"],
     [["retire", "ledger"], 2, "--by is missing"],
     [["retry", "--event", "payment.complete"], 2, "type must be one of payment.completed, "],
-    [["retry", "--since", "yesterday"], 2, "--since must be a day (UTC)"],
+    [["retry", "--since", "yesterday"], 2, "--since must be a UTC day"],
     [["pause", "leger", "--by", "A", "--reason", "r"], 3, "Did you mean ledger?"],
   ])("explains what is wrong with %j", async (argv, code, said) => {
     await store.registerHandlers([ledger]);

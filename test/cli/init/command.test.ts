@@ -52,9 +52,9 @@ describe("tillkit init, in an empty folder", () => {
     expect(filesIn(folder)).toEqual([".env.example", ".gitignore", "package.json", ...sources].toSorted());
     expect(JSON.parse(contentOf(folder, "package.json"))).toMatchObject({ private: true, type: "module" });
     expect(ran.stdout).toMatch(
-      /1\. Install what package\.json names: npm install\n {2}2\. Copy \.env\.example to \.env/,
+      /1\. Install the packages in package\.json: npm install\n {2}2\. Copy \.env\.example to \.env/,
     );
-    expect(ran.stdout).toMatch(/Examine what runs, .*: npx tillkit doctor --env-file \.env\n$/);
+    expect(ran.stdout).toMatch(/Examine the running app .*: npx tillkit doctor --env-file \.env\n$/);
     // Nothing is installed yet.
     expect(ran.stdout).not.toContain("Examined");
   });
@@ -180,7 +180,7 @@ describe("tillkit init, where package.json is there already", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/tillkit doctor --before-start --env-file \.env\.example\nExamined\n/);
     expect(stdout).toMatch(
-      /Nothing found in what was examined\.\n\nWhat is left to do\n[^]*npx tillkit doctor --env-file \.env\n$/,
+      /The doctor found no problem in what it examined\.\n\nWhat is left to do\n[^]*npx tillkit doctor --env-file \.env\n$/,
     );
   });
 });
@@ -258,7 +258,7 @@ describe("tillkit init, in an Express app", () => {
     const ran = await init(folder);
     for (const name of ["payments/router.mjs", ".env.example"] as const)
       expect(contentOf(folder, name)).toBe(files[name]);
-    expect(ran.stdout).toContain("payments/router.mjs is there already, and stays as it is.");
+    expect(ran.stdout).toContain("payments/router.mjs exists already, and stays unchanged.");
     expect(existsSync(path.join(folder, "server.mjs"))).toBe(false);
   });
 

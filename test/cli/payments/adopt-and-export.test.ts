@@ -20,11 +20,16 @@ beforeAll(async () => {
 describe("tillkit payments adopt", () => {
   it("shows what it would store, and stores nothing without a yes", async () => {
     const shown = await payments(order);
-    expect(shown).toMatchObject({ code: 1, stdout: expect.stringContaining("--apply adopts it") as string });
-    expect(shown.stdout).toContain("c-1: order order-1, 1475 KMF.\nIts webhook fits: it would be completed.");
+    expect(shown).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("--apply adopts the payment") as string,
+    });
+    expect(shown.stdout).toContain(
+      "c-1: order order-1, 1475 KMF.\nThe payment's webhook matches: the payment would be completed.",
+    );
     const wrong = await payments(order.with(5, "1745"));
     expect(wrong.stdout).toContain(
-      "c-1: order order-1, 1745 KMF.\nIts webhook does not fit: total.value: expected 1745, got 1475.",
+      "c-1: order order-1, 1745 KMF.\nThe payment's webhook does not match: total.value: expected 1745, got 1475.",
     );
     expect(documentOf(await payments([...order, "--json"]))).toMatchObject({
       adopted: false,
@@ -50,23 +55,25 @@ describe("tillkit payments adopt", () => {
     const other = ["adopt", "c-2", ...order.slice(2).with(1, "order-2"), "--apply"];
     expect(await payments(other)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("Give the application's --confirm=lookup, or --confirm=none") as string,
+      stderr: expect.stringContaining(
+        "Give --confirm=lookup if the application sets `confirm`, or otherwise --confirm=none",
+      ) as string,
     });
     expect(documentOf(await payments(["show", "c-2", "--json"]))).not.toHaveProperty("payment");
     expect(await payments([...other, "--confirm", "lookup"])).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining("It is adopted now, and pending.") as string,
+      stdout: expect.stringContaining("The payment is adopted now, and is pending.") as string,
     });
   });
 
   it("stores it after a yes, once, and keeps who did it and why", async () => {
     expect(await payments(order, "y\n")).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining("It is adopted now, and completed.") as string,
+      stdout: expect.stringContaining("The payment is adopted now, and is completed.") as string,
     });
     expect(await payments([...order, "--apply"])).toMatchObject({
       code: 0,
-      stdout: "The store had it before; it is completed.\n",
+      stdout: "The store already had this payment, which is completed.\n",
     });
     expect(await payments([...order.with(5, "9"), "--apply"])).toMatchObject({
       code: 3,

@@ -134,7 +134,7 @@ describe("tillkit payments", () => {
   it("shows the newest webhooks first, page by page", async () => {
     const first = (await payments("show", "c-lost", "--limit", "1")).stdout;
     expect(first).toContain(at(4));
-    const cursor = /Older ones: --cursor (\S+)/.exec(first)![1]!;
+    const cursor = /For older entries: --cursor (\S+)/.exec(first)![1]!;
     const second = (await payments("show", "c-lost", "--limit", "1", "--cursor", cursor)).stdout;
     expect(second).not.toContain(at(4));
     expect(second).not.toContain("--cursor");

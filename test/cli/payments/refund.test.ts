@@ -27,7 +27,7 @@ describe("tillkit payments refund", () => {
     }
     expect(await show("c-1")).not.toContain("refunded");
     const { code, stdout } = await refund(["c-1", "--amount", "500"], "y\n");
-    expect([code, stdout]).toEqual([0, expect.stringContaining("It is recorded now.")]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("The refund is recorded now.")]);
     expect(await show("c-1")).toContain("completed (500 refunded)");
     expect(await show("c-1")).toContain(
       "refunded by Amina: 500 KMF of 1475 KMF, 975 KMF left: one came back",
@@ -65,7 +65,7 @@ describe("tillkit payments refund", () => {
     [3, "only a completed payment", ["c-3"]],
     [3, "the store has no payment c-9", ["c-9"]],
     [2, "amount must be a decimal string", ["c-2", "--amount", "5,5"]],
-    [2, "must be given both", ["c-2", "--document", "a letter"]],
+    [2, "Give both --evidence and --document", ["c-2", "--document", "a letter"]],
     [2, "refund needs <text>", []],
     [2, "--amount is missing", ["c-2", "--evidence", "letter", "--document", "a letter"]],
   ])("exits with %i and says that %s", async (code, said, argv) => {

@@ -155,10 +155,10 @@ describe("tillkit replay", () => {
 
   it.each([
     [["--apply"], 2, "--by and --reason are missing"],
-    [["--from", "yesterday"], 2, "--from must be a day (UTC) or a time with its offset"],
-    [["--from", "1/5/26"], 2, "--from must be a day (UTC)"],
-    [["--to", "2026-11-20T10:00:00"], 2, "--to must be a day (UTC)"],
-    [["--to", "2026-02-30"], 2, "--to must be a day (UTC)"],
+    [["--from", "yesterday"], 2, "--from must be a UTC day or a time with an offset"],
+    [["--from", "1/5/26"], 2, "--from must be a UTC day"],
+    [["--to", "2026-11-20T10:00:00"], 2, "--to must be a UTC day"],
+    [["--to", "2026-02-30"], 2, "--to must be a UTC day"],
   ])("ends with 2 for %j", async (argv, code, said) => {
     const ran = await replay(...argv);
     expect(ran.code).toBe(code);

@@ -188,7 +188,7 @@ describe("tillkit sandbox, used wrongly", () => {
     await merchant.close();
     expect(code).toBe(3);
     expect(stderr).toMatch(
-      /^error EADDRINUSE: .*\n {2}fix: Another program has this port, .* give another --port/,
+      /^error EADDRINUSE: .*\n {2}fix: Another program uses this port, .* give another --port/,
     );
   });
 

@@ -84,6 +84,6 @@ describe("the options of tillkit sandbox", () => {
       ["--retries", "10,later"],
     ])
       await expect(optionsOf(...argv)).rejects.toMatchObject({ code: "command_option_invalid" });
-    await expect(optionsOf("--client-id", "shop")).rejects.toThrow("--client-id needs --client-secret");
+    await expect(optionsOf("--client-id", "shop")).rejects.toThrow("--client-id also needs --client-secret");
   });
 });

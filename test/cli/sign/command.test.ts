@@ -80,7 +80,12 @@ describe("tillkit sign", () => {
 
   it.each([
     [[], {}, 2, "secret_missing"],
-    [[], { PAY_WEBHOOK_SECRET: secret }, 2, "It may be this one: --secret-env PAY_WEBHOOK_SECRET."],
+    [
+      [],
+      { PAY_WEBHOOK_SECRET: secret },
+      2,
+      "The secret may be in another variable: --secret-env PAY_WEBHOOK_SECRET.",
+    ],
     [["--secret", "changeme"], {}, 2, "secret_placeholder"],
     [["--secret", `${secret} `], {}, 2, "begins or ends with a space"],
     [["--secret-env", "NOWHERE"], {}, 2, "secret_missing: There is no secret: NOWHERE is not set."],

@@ -93,16 +93,18 @@ describe("tillkit statement", () => {
       ["missing_there", undefined],
       ["missing_there", undefined],
     ]);
-    expect(stdout).toContain("… and 28 missing_there more: --report differences.csv has all of them.");
+    expect(stdout).toContain(
+      "… and 28 missing_there more. For a complete list, add --report differences.csv.",
+    );
     expect(stdout).toMatch(
       /order-fits, pending\n {2}tillkit resolve accept --client-id fits .*--document order.csv:3 --value 650 /,
     );
     expect(stdout).toMatch(
-      /order-too, completed\n {2}tillkit payments show too .*\n {2}Write its clientId into the row /,
+      /order-too, completed\n {2}tillkit payments show too .*\n {2}Write the payment's clientId into the row /,
     );
     expect(stdout).toContain("8 rows, 2 matched, 1 refund, 2 unmatched, 1 unreadable");
     expect(stdout).toContain("KMF  refunds 500, net 9028, unmatched 5094");
-    expect(stdout).toContain("The amount of 1 unreadable row is in none of these sums.");
+    expect(stdout).toContain("These sums do not include 1 unreadable row.");
   });
 
   it("without a period compares the days in the offset of the statement", async () => {

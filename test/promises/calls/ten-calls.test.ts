@@ -191,7 +191,9 @@ describe("a call to support is solved with the command line alone:", () => {
       "--currency",
       "KMF",
     ];
-    expect(await outputOf(...adopt, ...who, "--apply")).toContain("It is adopted now, and completed.");
+    expect(await outputOf(...adopt, ...who, "--apply")).toContain(
+      "The payment is adopted now, and is completed.",
+    );
     expect((await shown("A-9")).entries).toContainEqual(
       expect.objectContaining({ action: "adopted", by: "Amina", after: "completed" }),
     );
