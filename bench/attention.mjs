@@ -2,10 +2,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { parseArgs } from "node:util";
 import { createPayments, hmacSignature } from "../dist/esm/index.js";
 import { sqliteStore } from "../dist/esm/store/sql/index.js";
 
-const [payments, webhooks, dead] = [1_000_000, 1_000_000, 20_000];
+const { values } = parseArgs({ options: { payments: { type: "string", default: "1000000" } } });
+const payments = Number(values.payments);
+const [webhooks, dead] = [payments, payments / 50];
 const folder = mkdtempSync(path.join(tmpdir(), "tillkit-attention-"));
 const store = sqliteStore(path.join(folder, "shop.db"), { tablePrefix: "t_" });
 const kit = createPayments({

@@ -91,7 +91,7 @@ function mutate(part) {
       reporters: ["progress", "json"],
       jsonReporter: { fileName: output },
       tempDirName: `.tmp/stryker/${name}`,
-      ignorePatterns: [".tmp", "dist", "bench", "reports"],
+      ignorePatterns: [".tmp", "dist", "bench", "reports", "site"],
       disableTypeChecks: false,
       timeoutMS: 6_000,
       thresholds: { high: 95, low: 90, break: null },

@@ -7,8 +7,8 @@ import { leftOutBy, machineLacks } from "./test/left-out.mjs";
 import { searchPrinted } from "./test/printed-secrets.mjs";
 import { longTests, whyLong } from "./test/long.mjs";
 import { testsOfSourcesOnly } from "./test/sources-only.mjs";
-import { jestTotals, printedBy, runStage } from "./test/stage.mjs";
-import { starts } from "./test/starts.mjs";
+import { jestTotals, printedBy, runLists, runStage } from "./test/stage.mjs";
+import { matrix, starts } from "./test/starts.mjs";
 import { summary } from "./test/summary.mjs";
 
 process.chdir(path.resolve(import.meta.dirname, ".."));
@@ -31,12 +31,18 @@ function check(name, command) {
   return add(runStage(name, command));
 }
 
+/** Runs lists of commands as stages, at the same time. */
+async function checkLists(...lists) {
+  results.push(...(await runLists(...lists)));
+}
+
 /** Runs jest as a stage. Its tests are counted one by one. */
 async function jest(name, target, ignored = []) {
   const file = path.resolve(`.tmp/jest-${target}.json`);
   const ignore = ["/node_modules/", ...ignored].flatMap((pattern) => ["--testPathIgnorePatterns", pattern]);
   const command = ["jest", "--json", "--outputFile", file, ...ignore];
-  const result = await runStage(name, command, { TILLKIT_TEST_TARGET: target }, file);
+  const environment = { TILLKIT_TEST_TARGET: target };
+  const result = await runStage(name, command, { environment, outputFile: file });
   leftOut.push(...leftOutBy(file));
   printed.push(printedBy(file));
   return add(Promise.resolve({ ...result, totals: jestTotals(file, result.passed) }));
@@ -59,19 +65,16 @@ if (installed?.passed === false) {
   leftOut.push("everything except the tests on the sources, because of --quick");
   if (!all) leftOut.push(whyLong);
 } else {
-  await check("Format", ["prettier", "--check", "--log-level", "warn", "."]);
-  // Before the linter, because the example is checked against the types of the built package.
   const built = await check("Build", ["scripts/build.mjs"]);
-  await check("Lint", ["oxlint", "--type-aware", ...existing("src", "test", "examples", "scripts", "bench")]);
-  await check("Types", ["scripts/tsc.mjs", "-p", "tsconfig.json"]);
-  if (existsSync("examples/express-shop/tsconfig.json")) {
-    await check("Types of the example", [
-      "scripts/tsc.mjs",
-      "--noEmit",
-      "-p",
-      "examples/express-shop/tsconfig.json",
-    ]);
-  }
+  // After the build: the linter and the types of the example use the types of the built package.
+  const format = { Format: ["prettier", "--check", "--log-level", "warn", "."] };
+  await checkLists(format, {
+    Lint: ["oxlint", "--type-aware", ...existing("src", "test", "examples", "scripts", "bench")],
+    Types: ["scripts/tsc.mjs", "-p", "tsconfig.json"],
+    ...(existsSync("examples/express-shop/tsconfig.json") && {
+      "Types of the example": ["scripts/tsc.mjs", "--noEmit", "-p", "examples/express-shop/tsconfig.json"],
+    }),
+  });
   // The ORMs and the frameworks meet the packed package.
   await jest("Tests on the sources", "src", [
     "/test/stores/orms/",
@@ -82,8 +85,9 @@ if (installed?.passed === false) {
   if (all) {
     const stores = existsSync("examples/stores/node_modules");
     if (!stores) leftOut.push("the benchmark of the example stores: npm ci --prefix examples/stores");
-    for (const [name, command] of Object.entries(starts))
-      if (stores || !name.includes("stores")) await check(`Starts: ${name}`, command);
+    for (const lists of starts) await checkLists(...lists.map((list) => startsOf(list, stores)));
+    // It builds `dist` again, which others use.
+    await check("Starts: npm run matrix", matrix);
   }
   if (!all && built) {
     await check("Pack", ["scripts/pack.mjs"]);
@@ -123,6 +127,12 @@ if (installed?.passed === false) {
 
 if (printed.length > 0) await add(searchPrinted(printed));
 process.exitCode = summary(results, leftOut);
+
+/** Names these commands as stages, without that of the example stores where their packages are absent. */
+function startsOf(commands, hasStores) {
+  const wanted = Object.entries(commands).filter(([name]) => hasStores || !name.includes("stores"));
+  return Object.fromEntries(wanted.map(([name, command]) => [`Starts: ${name}`, command]));
+}
 
 function existing(...folders) {
   return folders.filter((folder) => existsSync(folder));

@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createWriteStream, existsSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 
 // A stage that hangs must not prevent the summary.
 const maxMs = 35 * 60_000;
@@ -9,17 +11,30 @@ const maxAfterResultsMs = 20_000;
 
 /**
  * Runs a command, passes its output on, and prints its result. The command is a script of this project, `npm`, or the name of
- * an installed tool.
+ * an installed tool. A run of jest has an `outputFile`. With `held`, everything is printed at the end.
  */
-export async function runStage(name, [tool, ...args], environment = {}, outputFile) {
-  console.log(`\n── ${name} ${"─".repeat(Math.max(0, 76 - name.length))}\n`);
+export async function runStage(name, [tool, ...args], { environment = {}, outputFile, held } = {}) {
+  const print = held ? (text) => held.push(text) : (text) => process.stdout.write(text);
+  print(`\n── ${name} ${"─".repeat(Math.max(0, 76 - name.length))}\n\n`);
   if (outputFile !== undefined) rmSync(outputFile, { force: true });
   const started = performance.now();
-  const problem = await run(tool, args, { environment, outputFile });
+  const problem = await run(tool, args, { environment, outputFile, held });
   const seconds = (performance.now() - started) / 1000;
   const passed = problem === undefined;
-  console.log(`\n${passed ? "✓" : "✗"} ${name}: ${passed ? "passed" : problem}, ${seconds.toFixed(1)} s`);
+  print(`\n${passed ? "✓" : "✗"} ${name}: ${passed ? "passed" : problem}, ${seconds.toFixed(1)} s\n`);
+  if (held) process.stdout.write(held.join(""));
   return { name, passed, seconds, totals: { passed: Number(passed), failed: Number(!passed), skipped: 0 } };
+}
+
+/** Runs lists of commands as stages: the lists at the same time, and the commands of a list one after the other. Resolves to all results. */
+export async function runLists(...lists) {
+  const ended = lists.map(async (stages) => {
+    const results = [];
+    for (const [name, command] of Object.entries(stages))
+      results.push(await runStage(name, command, { held: [] }));
+    return results;
+  });
+  return (await Promise.all(ended)).flat();
 }
 
 /** Returns the file with the output of a stage that has an output file. */
@@ -40,17 +55,19 @@ export function jestTotals(file, passed) {
 }
 
 /** Resolves with the problem of a run, or with `undefined`. */
-function run(tool, args, { environment, outputFile }) {
+function run(tool, args, { environment, outputFile, held }) {
   return new Promise((resolve) => {
     const [command, ...before] = commandOf(tool);
     const child = spawn(command, [...before, ...args], {
       // No input: nothing here may wait for an answer.
-      stdio: outputFile === undefined ? ["ignore", "inherit", "inherit"] : ["ignore", "pipe", "pipe"],
+      stdio: outputFile || held ? ["ignore", "pipe", "pipe"] : ["ignore", "inherit", "inherit"],
       // `npm test --silent` must silence npm itself, but not the stages.
       env: { ...process.env, ...colors(), npm_config_loglevel: undefined, ...environment },
       shell: process.platform === "win32" && tool === "npm",
     });
     if (outputFile !== undefined) keepPrinted(child, printedBy(outputFile));
+    if (held)
+      for (const from of [child.stdout, child.stderr]) from.on("data", (piece) => held.push(String(piece)));
     let stopped;
     const stop = (why) => {
       stopped ??= why;
@@ -72,8 +89,11 @@ function run(tool, args, { environment, outputFile }) {
     };
     child.once("error", (error) => end(`could not be started (${error.message})`));
     child.once("exit", (code, signal) => {
-      if (code === 0) end(undefined);
-      else end(stopped ?? (signal === null ? `failed (exit code ${code})` : `was ended by ${signal}`));
+      const why = signal === null ? `failed (exit code ${code})` : `was ended by ${signal}`;
+      const problem = code === 0 ? undefined : (stopped ?? why);
+      if (!held) return end(problem);
+      // What is held should be complete, but a process that was left behind may keep the pipes open.
+      void Promise.race([once(child, "close"), pause(2000)]).then(() => end(problem));
     });
   });
 }
