@@ -181,6 +181,62 @@ const deadlocked: Spoil = (adapter, records) => {
 };
 const lockedIn = new WeakMap<Records, Map<string, object>>();
 
+/** Reads two columns one after the other. */
+const torn =
+  (isVersionFirst: boolean): Spoil =>
+  (adapter) => ({
+    ...adapter,
+    async read(keys, tx) {
+      const first = await adapter.read(keys, tx);
+      await new Promise(setImmediate);
+      const then = await adapter.read(keys, tx);
+      return then.map((record) => {
+        const { value, version } = first.find(({ key }) => key === record.key) ?? record;
+        return { ...record, ...(isVersionFirst ? { version } : { value }) };
+      });
+    },
+  });
+
+/** Reads a scan in two pages by their number, while a write moves the records. */
+const numberedPages: Spoil = (adapter, records) => ({
+  ...adapter,
+  async scan(range, tx) {
+    if (tx || range.reverse || range.limit < 20) return adapter.scan(range, tx);
+    const page = await adapter.scan({ ...range, limit: 20 });
+    await new Promise(setImmediate);
+    const rest = (await adapter.scan({ ...range, limit: records.size + 1 })).slice(page.length);
+    return [...page, ...rest].slice(0, range.limit);
+  },
+});
+
+/** Compares the values that it has read, and only where it has read none the versions. */
+const comparingValues: Spoil = (_, records) => {
+  const seen = new Map<string, string>();
+  const adapter = memoryAdapter(records, ({ key, version }) => {
+    const value = seen.get(`${key} ${version}`);
+    return value === undefined ? versionIn(records, key) === version : records.get(key)?.value === value;
+  });
+  return {
+    ...adapter,
+    async read(keys, tx) {
+      const found = await adapter.read(keys, tx);
+      for (const { key, version, value } of found) seen.set(`${key} ${version}`, value);
+      return found;
+    },
+  };
+};
+
+/** Deletes also what another write has changed, a little later. */
+const deletingLater: Spoil = (adapter, records) => ({
+  ...adapter,
+  async write(changes, tx) {
+    const isDone = await adapter.write(changes, tx);
+    for (const { key, value: next } of isDone ? [] : changes)
+      if (next === null) setTimeout(() => records.delete(key), 20);
+    return isDone;
+  },
+});
+
 const value = "read and scan return a value as the text that was written, also one that was written again";
 const order = "scan returns the keys from `from` up to but not `to`, byte by byte, or in reverse";
 const clock = "now returns the database's clock in milliseconds, anew in each call";
@@ -188,6 +244,7 @@ const stale = "write returns false and writes nothing where any record has anoth
 const many = "write makes many changes in one step, all of them or none";
 const oneDone =
   "of writes at the same time that share a record, one is done, and nothing of the others is there";
+const beside = "beside writes, read and scan return each record as one write left it, and miss none";
 const sees = "read and scan with tx see what its transaction wrote, and nobody else does";
 
 const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = [
@@ -317,6 +374,37 @@ const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = 
     }),
     value,
     "write returned false, and every version was the expected one. Runs: 2.",
+  ],
+  [
+    "reads the version before the value",
+    torn(true),
+    beside,
+    "Get the value and the version from one statement.",
+  ],
+  [
+    "reads the value before the version",
+    torn(false),
+    beside,
+    "Get the value and the version from one statement.",
+  ],
+  ["reads pages by their number", numberedPages, beside, "scan missed records that were there all the time"],
+  [
+    "has a small column of versions",
+    (adapter, records) => ({
+      ...adapter,
+      async write(changes, tx) {
+        return (await adapter.write(changes, tx)) && !changes.some(({ version }) => version >= 255);
+      },
+    }),
+    beside,
+    "exam/l1 had version 255",
+  ],
+  ["compares values", comparingValues, stale, 'write returned true for {"key":"exam/b","version":1'],
+  [
+    "deletes later what another write has changed",
+    deletingLater,
+    oneDone,
+    "A write had an effect after its answer.",
   ],
 ];
 

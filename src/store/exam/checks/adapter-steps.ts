@@ -36,8 +36,11 @@ export async function written(
 export async function expectWritten(adapter: Adapter, changes: readonly RecordChange[]): Promise<void> {
   let runs = 0;
   const isDone = await written(adapter, changes, () => (runs += 1));
-  const why = `write returned false, and every version was the expected one. Runs: ${runs}.`;
-  assert.ok(isDone, why);
+  if (isDone) return;
+  const [{ key, version }] = changes as [RecordChange];
+  const [left] = await new Operations(adapter).read([key]);
+  const had = `${key} had version ${version}, and has ${left?.version ?? "none"} now`;
+  assert.fail(`write returned false, and every version was the expected one. Runs: ${runs}. ${had}.`);
 }
 
 /** Returns the records with these names as key, version and value. */

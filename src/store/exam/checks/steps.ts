@@ -63,6 +63,15 @@ export async function expectRolledBack(run: Promise<unknown>): Promise<void> {
   if ((thrown as Error).message !== "no") throw thrown;
 }
 
+/** Expects that a number was raised by one in each of so many transactions. */
+export function expectAllMade(got: string | undefined, count: number): void {
+  const why =
+    Number(got) > count
+      ? "a write whose answer was lost, or that the driver repeated, was made although write returned false"
+      : "a write was made on a record that another one had changed";
+  assert.ok(got === String(count), `${count} changes made ${got}: ${why}.`);
+}
+
 /** Calls `run` this many times at the same time, with one store and the other in turn. */
 export function concurrently<T>(
   count: number,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { type PaymentStore } from "../../contract.js";
 import { payment } from "./fixtures.js";
-import { type Checks, concurrently, deferred, same, saved } from "./steps.js";
+import { type Checks, concurrently, deferred, expectAllMade, same, saved } from "./steps.js";
 
 /** What a transaction commits and rolls back, what `find` sees, and what waits for a lock. */
 export const transactionChecks: Checks = {
@@ -51,7 +51,7 @@ export const transactionChecks: Checks = {
         await mine.save(tx, { updated: [{ ...found, status: String(Number(found.status) + 1) }] });
       }),
     );
-    assert.equal((await store.find("p1"))?.status, "20");
+    expectAllMade((await store.find("p1"))?.status, 20);
   },
 
   async "two transactions that change one payment run one after the other, or as if they did"(
