@@ -113,10 +113,11 @@ export async function attend<Tx>(
 
 /** Writes the note, and with a settlement what takes the fact away, as long as the fact is still there. */
 async function saveAction<Tx>(
-  { store, newId }: AttendParts<Tx>,
+  parts: AttendParts<Tx>,
   tx: Tx,
   { given, fact, note, at }: { given: AttentionAction; fact: Fact; note: NoteRecord; at: string },
 ): Promise<void> {
+  const { store, newId } = parts;
   const { rule, subject, payment, webhooks = [], claim } = fact;
   const { by, reason = "" } = given;
   const isClaim = given.action === "settle" && claim;
@@ -132,10 +133,15 @@ async function saveAction<Tx>(
     changes.updated = [{ ...rest, ...(!isPaid && { attention: "settled" as const }), updatedAt: at }];
   } else if (given.action === "settle") {
     const action = "dismissed" as const;
+    changes.dismissed = webhooks.map(({ receiptId }) => receiptId);
+    // This write locks the webhooks. Then their outcomes do not change any more.
+    await store.save(tx, { dismissed: changes.dismissed });
+    const still = (await factSources(parts)[ruleTable[rule].of].one(rule, subject))?.webhooks ?? [];
+    if (!webhooks.every(({ receiptId }) => still.some((one) => one.receiptId === receiptId)))
+      throw new TillkitError("store_conflict", `${subject} has changed in this moment.`);
     changes.resolutions = webhooks.map(({ receiptId, clientId = "" }) => {
       return { id: `settled:${rule}:${receiptId}`, clientId, action, receiptId, reason, by, at };
     });
-    changes.dismissed = webhooks.map(({ receiptId }) => receiptId);
     for (const resolution of changes.resolutions.filter(({ clientId }) => clientId !== "")) {
       const stamp = { newId, recordedAt: at, clientId: resolution.clientId };
       events.push(stampEvent(resolvedEvent(resolution, payment), stamp));

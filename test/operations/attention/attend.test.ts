@@ -7,7 +7,7 @@ import {
 } from "tillkit";
 import { webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { onEachDatabase } from "../../promises/processes/databases.js";
-import { pendingPayment } from "../../support/webhooks.js";
+import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 import { shopBench } from "../shop-bench.js";
 
 const paid = { state: "completed", status: "completed", open: false } as const;
@@ -176,6 +176,24 @@ onEachDatabase("what people do about what needs them", (kind) => {
     await expect(second.attend(id, { action: "assign", by: "Said" })).rejects.toMatchObject(overtaken);
     await second.attend(id, { action: "assign", by: "Said", version: 1 });
     expect(await one(first)).toMatchObject({ assigned: "Said" });
+  });
+
+  it("settles no unmatched webhook that becomes a mismatch in this moment, when its payment is adopted", async () => {
+    const [mine, other] = [bench.shop({ now: inAnHour }), bench.shop()];
+    await other.receiveWebhook(signed(completedBody()));
+    const { store } = mine;
+    const transaction = jest.spyOn(store, "transaction").mockImplementationOnce(async (run) => {
+      await other.adopt({
+        clientId: "c-1",
+        reference: "order-1",
+        total: { value: "2000", currency: "KMF" },
+      });
+      return store.transaction(run);
+    });
+    const settle = mine.attend("unmatched:c-1", { action: "settle", by: "Amina", reason: "not ours" });
+    await expect(settle).rejects.toMatchObject({ code: "store_conflict" });
+    transaction.mockRestore();
+    expect(await one(mine)).toMatchObject({ id: "mismatched:c-1" });
   });
 
   it("lets one of several people do it who act at the same moment", async () => {
