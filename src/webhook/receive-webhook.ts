@@ -72,7 +72,8 @@ function headersOf(given: WebhookRequest["headers"], signature: string): VerifyI
   // Node's own are not copied: they are most of the calls.
   if (Object.hasOwn(given, signature.toLowerCase())) return given as VerifyInput["headers"];
   const headers: Record<string, string | readonly string[] | undefined> = {};
-  const pairs = given instanceof Headers ? given.entries() : Object.entries(given);
+  // Frameworks have Headers of their own.
+  const pairs = typeof given.entries === "function" ? (given as Headers).entries() : Object.entries(given);
   for (const [name, value] of pairs) {
     const lower = name.toLowerCase();
     // A header that is there twice stays twice, so that a scheme can refuse it.

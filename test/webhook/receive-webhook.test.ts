@@ -52,6 +52,11 @@ describe("a signed webhook", () => {
 
   it.each([
     ["the Headers of a Request", (headers: Record<string, string>) => new Headers(headers)],
+    // Some frameworks have Headers of their own, which are a list of pairs too.
+    [
+      "the Headers of a framework",
+      (headers: Record<string, string>) => new Map(Object.entries(headers)) as unknown as Headers,
+    ],
     [
       "names in other cases",
       (headers: Record<string, string>) =>
