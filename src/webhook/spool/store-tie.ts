@@ -1,4 +1,4 @@
-import { isTillkitError, TillkitError } from "../../errors/index.js";
+import { TillkitError } from "../../errors/index.js";
 import { failedWith, ifFound, segmentEnding, type SpoolDirectory, spoolFailure } from "./spool-directory.js";
 
 /** The file that names the store, in the directory of the segments. */
@@ -34,11 +34,8 @@ export class StoreTie {
    */
   async read(): Promise<Tie | undefined> {
     if (!this.#identify) return undefined;
-    const store = await this.#identify().catch((error: unknown) => {
-      // A store that is not available says so itself.
-      if (isTillkitError(error)) throw error;
-      throw (this.problem = spoolFailure(error, this.#directory.path));
-    });
+    // What the store throws says nothing about the directory, which takes webhooks meanwhile.
+    const store = await this.#identify();
     const known = await this.#known(store).catch((error: unknown) => {
       throw (this.problem = spoolFailure(error, this.#directory.path));
     });
