@@ -17,16 +17,21 @@ export function canLookUp({ state, nextLookupAt }: Payment): boolean {
 
 /**
  * Returns the payment with one lookup more and the time of the next one. The wait doubles with each lookup, up to
- * `maxDelayMs`; after the deadline there is no next one. `cautiousNow` is the time without new jumps of the clock: before it
+ * `maxDelayMs`; after the deadline there is no next one. Both begin anew with a report that the payment is paid: the service may
+ * fail at the one moment at which it is asked about it. `cautiousNow` is the time without new jumps of the clock: before it
  * has reached the deadline, no lookup is the last one.
  */
 export function withNextLookup(payment: Payment, now: Date, times: LookupTimes, cautiousNow = now): Payment {
   const { afterMs, maxDelayMs, giveUpAfterMs } = times;
   const { nextLookupAt: _, ...rest } = payment;
   const lookups = (payment.lookups ?? 0) + 1;
-  const deadline = Date.parse(payment.createdAt) + giveUpAfterMs;
+  const { createdAt, reported } = payment;
+  const paidAt = reported?.status === "completed" ? Date.parse(reported.at) : undefined;
+  const deadline = (paidAt ?? Date.parse(createdAt)) + giveUpAfterMs;
   if (cautiousNow.getTime() >= deadline) return { ...rest, lookups };
-  const next = now.getTime() + Math.min(afterMs * 2 ** Math.min(lookups, 40), maxDelayMs);
+  const doubled =
+    paidAt === undefined ? afterMs * 2 ** Math.min(lookups, 40) : Math.max(afterMs, now.getTime() - paidAt);
+  const next = now.getTime() + Math.min(doubled, maxDelayMs);
   const isBefore = now.getTime() < deadline;
   return {
     ...rest,

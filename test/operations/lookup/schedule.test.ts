@@ -35,6 +35,23 @@ describe("the times of the lookups of a payment", () => {
     expect(withNextLookup(asked, jumped, times, jumped)).not.toHaveProperty("nextLookupAt");
   });
 
+  it("begin anew with a report that it is paid, also of a payment that is older than the deadline", () => {
+    const at = "2026-12-01T10:00:00.000Z";
+    let payment = pendingPayment({
+      createdAt,
+      nextLookupAt: at,
+      lookups: 25,
+      reported: { status: "completed", at, verified: ["status"] },
+    });
+    const minutes: number[] = [];
+    while (canLookUp(payment)) {
+      minutes.push((Date.parse(payment.nextLookupAt!) - Date.parse(at)) / 60_000);
+      payment = withNextLookup(payment, new Date(payment.nextLookupAt!), times);
+    }
+    expect(minutes.slice(0, 6)).toEqual([0, 2, 4, 8, 16, 32]);
+    expect(minutes.at(-1)).toBe(72 * 60);
+  });
+
   it("stay finite after any number of lookups", () => {
     const often = pendingPayment({ createdAt, nextLookupAt: createdAt, lookups: 5000 });
     expect(withNextLookup(often, new Date(createdAt), times).nextLookupAt).toBe("2026-11-20T16:00:00.000Z");
