@@ -1,4 +1,12 @@
-import { type HistoryPage, type ResolutionRecord, type StoredHistory } from "../../contract.js";
+import { maxCounted } from "../../../model/attention.js";
+import {
+  type CountsOptions,
+  type HistoryPage,
+  type ResolutionRecord,
+  type StoreCounts,
+  type StoredHistory,
+} from "../../contract.js";
+import { needs, needsIn } from "../../rules/needs.js";
 import { dispatchKeysOf, eventOf } from "./events.js";
 import { type KeyedRecords } from "../records/keyed-records.js";
 import { keyOf, rangeOf } from "../records/keys.js";
@@ -34,4 +42,16 @@ export async function readHistory(
     dispatches: dispatches.map(dispatchOf),
     resolutions,
   };
+}
+
+/** Counts what a person has to see. */
+export async function countNeeds(
+  records: KeyedRecords,
+  { before = {} }: CountsOptions = {},
+): Promise<Pick<StoreCounts, "needs">> {
+  const counting = needs.map(async (need) => {
+    const to = before[need] === undefined ? {} : { to: keyOf("needs", need, before[need]) };
+    return [need, (await records.scan(rangeOf(["needs", need], maxCounted, to))).length] as const;
+  });
+  return needsIn(await Promise.all(counting));
 }
