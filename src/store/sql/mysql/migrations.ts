@@ -1,4 +1,5 @@
 import { type Schema } from "../schema/migrate.js";
+import { markedNeeds } from "../schema/shared-steps.js";
 import { type Tables } from "../tables/names.js";
 
 /** Returns the kit's tables in MySQL or MariaDB, with the collation of the server. */
@@ -180,13 +181,7 @@ const keepNeeds = (t: Tables, type: Types): string[] => [
     add key ${t.webhooks}_attention (attention, received_at, receipt_id), drop key ${t.webhooks}_parked`,
   `alter table ${t.dispatches} drop key ${t.dispatches}_dead,
     add key ${t.dispatches}_dead (dead, event_seq, handler)`,
-  `update ${t.payments} set attention = case when withheld = 'unsettled' then 'paid_other_amount'
-      when state = 'uncertain' or state = 'creating' and overdue_at is not null then 'creation_uncertain'
-      when state = 'pending' and overdue_at is not null then 'overdue' end
-    where withheld = 'unsettled' or state in ('uncertain', 'creating', 'pending')`,
-  `update ${t.webhooks} set attention = case outcome when 'mismatch' then 'mismatched' else outcome end
-    where parked = 1 or outcome in ('mismatch', 'inadmissible')
-      and receipt_id not in (select receipt_id from ${t.resolutions} where receipt_id is not null)`,
+  ...markedNeeds(t),
 ];
 
 /** What was before a person did something, and what after. */

@@ -1,4 +1,5 @@
 import { type Schema } from "../schema/migrate.js";
+import { needsStep, withheldStep } from "../schema/shared-steps.js";
 import { type Tables } from "../tables/names.js";
 
 /** Returns the kit's tables in PostgreSQL. */
@@ -13,13 +14,13 @@ export function postgresSchema(tables: Tables): Schema {
       listByState(tables),
       keepReports(tables),
       distrustClocks(tables),
-      keepWithheld(tables),
+      withheldStep(tables),
       numberRegistrations(tables),
       identifyTables(tables),
       keepNotes(tables),
       keepEnds(tables),
       keepRefunds(tables),
-      keepNeeds(tables),
+      needsStep(tables),
       keepActions(tables),
     ],
     findTable: "select 1 where to_regclass(?) is not null",
@@ -145,12 +146,6 @@ const keepReports = (t: Tables): string[] => [
  */
 const distrustClocks = (t: Tables): string[] => [`alter table ${t.dispatches} add column waits_from bigint`];
 
-/** Completed payments that their orders did not get. `prune` asks which webhooks a person has settled. */
-const keepWithheld = (t: Tables): string[] => [
-  `alter table ${t.payments} add column withheld text`,
-  `create index ${t.resolutions}_receipt on ${t.resolutions} (receipt_id) where receipt_id is not null`,
-];
-
 /** The identity of the tables, which every copy of them has. It tells whether a spool belongs to them. */
 const identifyTables = (t: Tables): string[] => [
   `insert into ${t.meta} (name, value) values ('identity', md5(random()::text || clock_timestamp()::text))`,
@@ -174,26 +169,6 @@ const keepEnds = (t: Tables): string[] => [
 const keepRefunds = (t: Tables): string[] => [
   `alter table ${t.payments} add column received text, add column refunded text`,
   `alter table ${t.resolutions} add column refund text`,
-];
-
-/** What a person has to see, so that it is found in the order of its time. It replaces the index of the webhooks that wait. */
-const keepNeeds = (t: Tables): string[] => [
-  `alter table ${t.payments} add column attention text`,
-  `alter table ${t.webhooks} add column attention text`,
-  `create index ${t.payments}_attention on ${t.payments} (attention, created_at, client_id)
-    where attention is not null`,
-  `create index ${t.webhooks}_attention on ${t.webhooks} (attention, received_at, receipt_id)
-    where attention is not null`,
-  `drop index ${t.webhooks}_parked`,
-  `drop index ${t.dispatches}_dead`,
-  `create index ${t.dispatches}_dead on ${t.dispatches} (dead, event_seq, handler) where dead is not null`,
-  `update ${t.payments} set attention = case when withheld = 'unsettled' then 'paid_other_amount'
-      when state = 'uncertain' or state = 'creating' and overdue_at is not null then 'creation_uncertain'
-      when state = 'pending' and overdue_at is not null then 'overdue' end
-    where withheld = 'unsettled' or state in ('uncertain', 'creating', 'pending')`,
-  `update ${t.webhooks} set attention = case outcome when 'mismatch' then 'mismatched' else outcome end
-    where parked = 1 or outcome in ('mismatch', 'inadmissible')
-      and receipt_id not in (select receipt_id from ${t.resolutions} where receipt_id is not null)`,
 ];
 
 /** What was before a person did something, and what after. */

@@ -1,4 +1,5 @@
 import { type Schema } from "../schema/migrate.js";
+import { needsStep, withheldStep } from "../schema/shared-steps.js";
 import { type Tables } from "../tables/names.js";
 
 /** Returns the kit's tables in SQLite. */
@@ -15,13 +16,13 @@ export function sqliteSchema(tables: Tables): Schema {
       listByState(tables),
       keepReports(tables),
       distrustClocks(tables),
-      keepWithheld(tables),
+      withheldStep(tables),
       numberRegistrations(tables),
       identifyTables(tables),
       keepNotes(tables),
       keepEnds(tables),
       keepRefunds(tables),
-      keepNeeds(tables),
+      needsStep(tables),
       keepActions(tables),
     ],
     findTable: "select 1 from sqlite_master where type = 'table' and name = ?",
@@ -206,12 +207,6 @@ const distrustClocks = (t: Tables): string[] => [
     where open_handler is not null`,
 ];
 
-/** Completed payments that their orders did not get. `prune` asks which webhooks a person has settled. */
-const keepWithheld = (t: Tables): string[] => [
-  `alter table ${t.payments} add column withheld text`,
-  `create index ${t.resolutions}_receipt on ${t.resolutions} (receipt_id) where receipt_id is not null`,
-];
-
 /** The identity of the tables, which every copy of them has. It tells whether a spool belongs to them. */
 const identifyTables = (t: Tables): string[] => [
   `insert into ${t.meta} (name, value) values ('identity', lower(hex(randomblob(16))))`,
@@ -237,26 +232,6 @@ const keepRefunds = (t: Tables): string[] => [
   `alter table ${t.payments} add column received text`,
   `alter table ${t.payments} add column refunded text`,
   `alter table ${t.resolutions} add column refund text`,
-];
-
-/** What a person has to see, so that it is found in the order of its time. It replaces the index of the webhooks that wait. */
-const keepNeeds = (t: Tables): string[] => [
-  `alter table ${t.payments} add column attention text`,
-  `alter table ${t.webhooks} add column attention text`,
-  `create index ${t.payments}_attention on ${t.payments} (attention, created_at, client_id)
-    where attention is not null`,
-  `create index ${t.webhooks}_attention on ${t.webhooks} (attention, received_at, receipt_id)
-    where attention is not null`,
-  `drop index ${t.webhooks}_parked`,
-  `drop index ${t.dispatches}_dead`,
-  `create index ${t.dispatches}_dead on ${t.dispatches} (dead, event_seq, handler) where dead is not null`,
-  `update ${t.payments} set attention = case when withheld = 'unsettled' then 'paid_other_amount'
-      when state = 'uncertain' or state = 'creating' and overdue_at is not null then 'creation_uncertain'
-      when state = 'pending' and overdue_at is not null then 'overdue' end
-    where withheld = 'unsettled' or state in ('uncertain', 'creating', 'pending')`,
-  `update ${t.webhooks} set attention = case outcome when 'mismatch' then 'mismatched' else outcome end
-    where parked = 1 or outcome in ('mismatch', 'inadmissible')
-      and receipt_id not in (select receipt_id from ${t.resolutions} where receipt_id is not null)`,
 ];
 
 /** What was before a person did something, and what after. */
