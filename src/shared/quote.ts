@@ -16,7 +16,8 @@ export function quote(text: string): string {
   return `${quoted}"`;
 }
 
-function escapeUnits(character: string): string {
+/** Returns the UTF-16 units of a character as `\uXXXX`. */
+export function escapeUnits(character: string): string {
   return Array.from({ length: character.length }, (_, index) => {
     return `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`;
   }).join("");

@@ -1,3 +1,4 @@
+import { errorFixes } from "../../errors/index.js";
 import { type Finding, type Severity } from "../terminal/finding.js";
 
 /** Everything that `tillkit doctor` can find, with its fix. Codes are added, never renamed; `docs/doctor.md` has a row for each. */
@@ -5,7 +6,7 @@ export const doctorFixes = {
   // The environment.
   secret_missing: "Set the webhook secret that the service issued, in the variable that the app reads.",
   secret_too_short: "Use the secret as the service issued it; under 16 bytes it can be guessed.",
-  secret_placeholder: "Replace the placeholder with the secret that the service issued.",
+  secret_placeholder: errorFixes.secret_placeholder,
   secret_padded: "Set the secret without the space or line break around it.",
   secret_weak: "Ask the service for a secret of 32 bytes or more.",
   key_invalid:
@@ -49,8 +50,7 @@ export const doctorFixes = {
   webhook_throttled:
     'Wait a minute and try again. If nobody tried signatures from here, set Express\'s "trust proxy": without it all ' +
     "senders share the proxy's address.",
-  raw_body_consumed:
-    "Mount the payment router before the JSON parser, or pass `verify: captureRawBody` to that parser.",
+  raw_body_consumed: errorFixes.raw_body_consumed,
   raw_body_rewritten:
     "Verify the bytes that arrived: remove the code that sets rawBody or body to JSON that was written again.",
   signature_not_checked:
@@ -77,7 +77,7 @@ export const doctorFixes = {
   store_unnamed:
     "Name the database with --store if the code gives the store. Otherwise set TILLKIT_DATABASE: the kit does not start.",
   store_invalid: "Give a SQLite file, or a postgres:// or mysql:// address.",
-  store_unavailable: "Start the database, or correct its address and its permissions.",
+  store_unavailable: errorFixes.store_unavailable,
   database_unencrypted:
     "Add sslmode=verify-full to the address of PostgreSQL, or ssl={} to that of MySQL: everybody on the way can read and " +
     "change what is sent, the password too.",
@@ -93,10 +93,8 @@ export const doctorFixes = {
     "keep its file key.",
   sqlite_version_affected:
     "Upgrade SQLite to 3.51.3, 3.50.7 or 3.44.6; until then the kit is slower, and safe.",
-  replication_asynchronous:
-    "Let commits wait for a standby: synchronous_standby_names on PostgreSQL, semi-synchronous replication on MySQL.",
-  database_refused:
-    "Use PostgreSQL, MySQL, MariaDB or SQLite: this server takes the kit's locks and does not hold them.",
+  replication_asynchronous: errorFixes.replication_asynchronous,
+  database_refused: errorFixes.database_refused,
   database_unexamined: "Run the exam on it before you use it, see docs/stores.md.",
   database_clock_off: "Synchronise the clock of the database's machine by NTP.",
 

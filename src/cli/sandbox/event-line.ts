@@ -1,4 +1,5 @@
 import { type Delivery, type Refusal, type SandboxEvent } from "../../sandbox/index.js";
+import { readJson } from "../../shared/read-json.js";
 import { verifyLast } from "../../shared/refused-files.js";
 import { oneLine, type Output } from "../terminal/output.js";
 
@@ -42,12 +43,9 @@ const paymentColours: Readonly<Record<string, Parameters<Output["paint"]>[0]>> =
 
 /** Returns the topic and the clientId, or the first bytes: some scenarios send a body that is not JSON. */
 function topicAndClientId({ requestBody }: Delivery): string {
-  try {
-    const body = JSON.parse(requestBody) as { topic?: unknown; data?: { clientId?: unknown } };
-    return [body.topic, body.data?.clientId].filter((part) => typeof part === "string").join(" ");
-  } catch {
-    return `${requestBody.slice(0, 40)}…`;
-  }
+  const body = readJson(requestBody) as { topic?: unknown; data?: { clientId?: unknown } } | null | undefined;
+  if (!body) return `${requestBody.slice(0, 40)}…`;
+  return [body.topic, body.data?.clientId].filter((part) => typeof part === "string").join(" ");
 }
 
 /** Returns a time by the sandbox's clock: hours to milliseconds, and Z for UTC. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Writable } from "node:stream";
 import { styleText } from "node:util";
+import { escapeUnits } from "../../shared/quote.js";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -55,16 +56,11 @@ export function createOutput({ stdout, stderr, env }: OutputStreams, json: boole
   };
 }
 
-const escapeUnit = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`;
-
 /** Returns the text with what a terminal obeys or hides as `\\uXXXX`: control characters, except line breaks and tabs, and directions. */
 function escapeControls(text: string): string {
   return text.replace(
     /[^\P{Cc}\n\t]|[\p{Bidi_Control}\u2028\u2029\u200b\u2060\ufeff\u{e0000}-\u{e007f}]/gu,
-    (character) =>
-      Array.from({ length: character.length }, (_, index) => escapeUnit(character.charCodeAt(index))).join(
-        "",
-      ),
+    escapeUnits,
   );
 }
 

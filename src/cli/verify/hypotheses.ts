@@ -1,3 +1,4 @@
+import { escapeUnits } from "../../shared/quote.js";
 import { defaultSignedFields, signedFields } from "../../webhook/signature/index.js";
 
 /** A value to try, and the end of the sentence "The signature fits …" for it. */
@@ -156,7 +157,7 @@ function rewrittenJson(text: string): Variant[] {
       : one;
   return [
     [JSON.stringify(value, (_, one) => sorted(one)), "the body as JSON with its keys sorted"],
-    [json.replace(/[<>&\u2028\u2029]/g, escaped), "the body as Go writes it"],
+    [json.replace(/[<>&\u2028\u2029]/g, escapeUnits), "the body as Go writes it"],
     [ascii(json).replaceAll("/", "\\/"), "the body as PHP's json_encode writes it"],
     [spaced(value), "the body as Python writes it without escapes"],
     [ascii(spaced(value)), "the body as Python's json.dumps writes it"],
@@ -186,9 +187,5 @@ function spaced(value: unknown): string {
 }
 
 function ascii(text: string): string {
-  return text.replace(/[\u0080-\uFFFF]/g, escaped);
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return text.replace(/[\u0080-\uFFFF]/g, escapeUnits);
 }
