@@ -1,6 +1,7 @@
-import { type AdoptedPayment, type Adoption } from "../../index.js";
+import { type AdoptedPayment, type Adoption, type Payments } from "../../index.js";
 import { type RunAction } from "../terminal/actions.js";
 import { optionError } from "../terminal/arguments.js";
+import { type Arguments, type InputContext } from "../terminal/command.js";
 import { confirms } from "../terminal/confirm.js";
 import { confirmNeeded, givenPolicy } from "../terminal/offline-kit.js";
 import { requiredOptions } from "../terminal/option-values.js";
@@ -11,15 +12,41 @@ const confirmMissing =
 
 /** Says how the waiting webhooks fit what is to be adopted. */
 function describeWebhooks({ payment, webhooks = [] }: AdoptedPayment): string {
-  const other = webhooks.filter(({ outcome }) => outcome === "mismatch");
-  if (other.length > 0)
-    return other.map(({ reason }) => `The payment's webhook does not match: ${reason}.`).join("\n");
-  return webhooks.length > 0
-    ? `The payment's webhook matches: the payment would be ${payment.state}.`
-    : "No waiting webhook names this payment.";
+  if (webhooks.length === 0) return "No waiting webhook names this payment.";
+  const isUnconfirmed = webhooks.some(({ outcome }) => outcome === "unconfirmed");
+  return isUnconfirmed && payment.state !== "completed"
+    ? `The payment's webhook waits until the service confirms it: the payment would be ${payment.state}.`
+    : `The payment's webhook matches: the payment would be ${payment.state}.`;
 }
 
-/** Says what would be adopted, and adopts it with `--apply` or after a yes on standard input. */
+/** Prints what would be stored. Throws where that needs an option that was not given. */
+async function describeAdoption(
+  payments: Payments,
+  would: AdoptedPayment,
+  args: Arguments,
+  context: InputContext,
+): Promise<void> {
+  const { output } = context;
+  const { payment, adopted, webhooks = [] } = would;
+  const { clientId, reference, total, serviceId } = payment;
+  output.print(
+    adopted
+      ? `${clientId}: order ${reference}, ${total.value} ${total.currency}.`
+      : `The store has ${clientId}; the service's id ${serviceId} would be added to it.`,
+  );
+  const waiting = await payments.store.webhooks({ clientId, limit: 1000 });
+  const isWeak = waiting.some(({ covers }) => covers !== "body");
+  if (isWeak && givenPolicy(args, context).confirm === undefined) throw optionError(confirmMissing);
+  const others = webhooks.filter(({ outcome }) => outcome === "mismatch");
+  for (const { reason } of others) output.print(`The payment's webhook does not match: ${reason}.`);
+  if (others.length > 0 && args.has("apply") && !args.has("despite-mismatch"))
+    throw optionError(
+      "A webhook does not match the given values. Correct the values, or give --despite-mismatch if they are right.",
+    );
+  if (adopted && others.length === 0) output.print(describeWebhooks(would));
+}
+
+/** Says what would be stored, and stores it with `--apply` or after a yes on standard input. */
 export const adopt: RunAction = async (payments, args, context) => {
   const { output } = context;
   const needed = ["reference", "amount", "currency", "by", "reason"] as const;
@@ -28,17 +55,12 @@ export const adopt: RunAction = async (payments, args, context) => {
   const total = { value: amount, currency };
   const given: Adoption = { clientId, reference, total, serviceId: args.get("service-id"), by, reason };
   const would = await payments.adopt({ ...given, dryRun: true });
-  const isNew = would.adopted;
-  if (isNew) {
-    output.print(`${clientId}: order ${reference}, ${amount} ${currency}.`);
-    const webhooks = await payments.store.webhooks({ clientId, limit: 1000 });
-    const isWeak = webhooks.some(({ covers }) => covers !== "body");
-    if (isWeak && givenPolicy(args, context).confirm === undefined) throw optionError(confirmMissing);
-    output.print(describeWebhooks(would));
-  }
-  const isWanted = isNew && (args.has("apply") || (await confirms("Adopt this payment?", args, context)));
-  const { payment, adopted } = isNew && !isWanted ? would : await payments.adopt(given);
-  const isDry = isNew && !isWanted;
+  // A stored payment without the service's id gets it, and then its waiting webhooks are decided.
+  const isChange = would.adopted || would.payment.serviceId !== (await payments.find(clientId))?.serviceId;
+  if (isChange) await describeAdoption(payments, would, args, context);
+  const isWanted = isChange && (args.has("apply") || (await confirms("Adopt this payment?", args, context)));
+  const isDry = isChange && !isWanted;
+  const { payment, adopted } = isWanted ? await payments.adopt(given) : would;
   output.printJson({
     adopted: adopted && !isDry,
     state: payment.state,

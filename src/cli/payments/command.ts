@@ -29,7 +29,10 @@ const paymentActions: Readonly<Record<string, Action>> = {
     run: recordRefund,
   },
   adopt: {
-    options: ["reference", "amount", "currency", "service-id", "confirm", "by", "reason", "apply"],
+    options: [
+      ...["reference", "amount", "currency", "service-id"],
+      ...["confirm", "by", "reason", "apply", "despite-mismatch"],
+    ],
     object: "needed",
     run: adopt,
   },
@@ -86,6 +89,7 @@ export const paymentsCommand: CommandDefinition = {
       "With adopt: the application's option `confirm`, if webhooks are signed over fields. Default: TILLKIT_CONFIRM.",
     ...refundOptions,
     "--apply": "With refund and adopt: records the refund or the payment without asking you.",
+    "--despite-mismatch": "With adopt and --apply: adopts the payment even if a webhook does not match.",
     ...envFileOption,
   },
   examples: {

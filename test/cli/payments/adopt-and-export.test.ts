@@ -1,7 +1,7 @@
 import { fieldsSignature } from "tillkit";
 import { sqliteStore } from "tillkit/sql";
 import { closeAll, secret, testKit } from "../../support/kit.js";
-import { completedBody, signed } from "../../support/webhooks.js";
+import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
 const folder = temporaryFolder();
@@ -36,6 +36,8 @@ describe("tillkit payments adopt", () => {
       dryRun: true,
       webhooks: [{ outcome: "applied" }],
     });
+    const before = ["--json", "payments", ...order, "--store", file];
+    expect(await runCli(before, { cwd: folder.path, stdin: "y\n" })).toMatchObject({ code: 1 });
     expect(documentOf(await payments(["show", "c-1", "--json"]))).not.toHaveProperty("payment");
   });
 
@@ -66,6 +68,50 @@ describe("tillkit payments adopt", () => {
     });
   });
 
+  it("says that a webhook waits for the service's confirmation", async () => {
+    const signature = fieldsSignature({ secret, merchantId: "m-1" });
+    const kit = testKit({ store: sqliteStore(file), spool: false, signature });
+    await kit.receiveWebhook(signed(completedBody({ clientId: "c-3", id: "s-3" }), signature));
+    await closeAll();
+    const other = ["adopt", "c-3", ...order.slice(2).with(1, "order-3"), "--confirm", "lookup"];
+    expect((await payments(other)).stdout).toContain(
+      "The payment's webhook waits until the service confirms it: the payment would be pending.",
+    );
+  });
+
+  it("refuses to store it beside a webhook that does not fit, unless it is told to", async () => {
+    const kit = testKit({ store: sqliteStore(file), spool: false });
+    await kit.receiveWebhook(signed(completedBody({ clientId: "c-4", id: "s-4" })));
+    await closeAll();
+    const wrong = ["adopt", "c-4", "--reference", "order-4", ...order.slice(4).with(1, "1745"), "--apply"];
+    expect(await payments(wrong)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--despite-mismatch") as string,
+    });
+    expect(documentOf(await payments(["show", "c-4", "--json"]))).not.toHaveProperty("payment");
+    expect(await payments([...wrong, "--despite-mismatch"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("It is adopted now, and pending.") as string,
+    });
+  });
+
+  it("adds the service's id to a stored payment only after a yes", async () => {
+    const kit = testKit<never, object>({ store: sqliteStore(file) as never, spool: false });
+    const { serviceId: _, ...stored } = pendingPayment({ clientId: "c-5", reference: "order-5" });
+    await kit.store.transaction((tx) => kit.store.save(tx, { created: [stored] }));
+    await closeAll();
+    const again = ["adopt", "c-5", "--reference", "order-5", ...order.slice(4), "--service-id", "s-5"];
+    const serviceIdNow = async () =>
+      documentOf(await payments(["show", "c-5", "--json"])).payment.serviceId as unknown;
+    expect(await payments(again)).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("the service's id s-5 would be added to it") as string,
+    });
+    expect(await serviceIdNow()).toBeUndefined();
+    expect(await payments([...again, "--apply"])).toMatchObject({ code: 0 });
+    expect(await serviceIdNow()).toBe("s-5");
+  });
+
   it("stores it after a yes, once, and keeps who did it and why", async () => {
     expect(await payments(order, "y\n")).toMatchObject({
       code: 0,
@@ -92,7 +138,7 @@ describe("tillkit payments export", () => {
     const { code, stdout, stderr } = await payments(["export"]);
     const [header, ...lines] = stdout.trimEnd().split("\n");
     expect(code).toBe(0);
-    expect(stderr).toContain("2 payments.");
+    expect(stderr).toContain("4 payments.");
     expect(header).toBe(
       "clientId,order,amount,currency,state,at,kind,action,did,by,reason,before,after,receiptId,eventId,text",
     );
