@@ -22,6 +22,17 @@ describe("tillkit", () => {
     expect(documentOf(await runCli([option, "--json"]))).toEqual({ version });
   });
 
+  it("takes --json before the command as an option of the command", async () => {
+    const argv = ["sign", "-", "--secret", "whsec_9f2c4b7a1d8e3f605c9b2a7d4e1f8c3b"];
+    expect(documentOf(await runCli(["--json", ...argv]))).toEqual(
+      documentOf(await runCli([...argv, "--json"])),
+    );
+    expect(await runCli(["--json", ...argv, "--json"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--json is given twice") as string,
+    });
+  });
+
   it("reads its version and what it supports from package.json", () => {
     expect(readOwnPackage()).toMatchObject({ version, engines, peerDependencies });
   });
