@@ -14,13 +14,13 @@ import {
 } from "../terminal/command.js";
 import { confirms } from "../terminal/confirm.js";
 import { databaseOptions } from "../terminal/database.js";
-import { type Output, wrap } from "../terminal/output.js";
+import { oneLine, type Output, wrap } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { printColumns } from "../terminal/table.js";
 import { requiredOptions, timeOption } from "../terminal/option-values.js";
 
 /** The rules whose facts are in the store. What this command's own process is like tells nothing about the application. */
-const stored = attentionRules.filter((rule) => rule !== "spool_set_aside" && rule !== "health");
+export const listedRules = attentionRules.filter((rule) => rule !== "spool_set_aside" && rule !== "health");
 
 const people = ["by", "key", "version"];
 const attentionActions: Readonly<Record<string, Action>> = {
@@ -49,7 +49,7 @@ export const attentionCommand: CommandDefinition = {
   object: { name: "id", summary: "The id of the entry, as list prints it." },
   options: {
     ...databaseOptions,
-    [`--rule <${stored.join("|")}>`]: "With list: shows only the entries of this rule.",
+    [`--rule <${listedRules.join("|")}>`]: "With list: shows only the entries of this rule.",
     "--assigned <name>":
       'With list: shows only the entries assigned to this person; "" for entries assigned to nobody.',
     "--snoozed": "With list: also shows snoozed entries.",
@@ -88,7 +88,7 @@ export const attentionCommand: CommandDefinition = {
 async function list(payments: Payments, args: Arguments, { output }: InputContext): Promise<ExitCode> {
   const assigned = args.get("assigned");
   const page = await payments.attention({
-    rule: (args.get("rule") as AttentionRule | undefined) ?? stored,
+    rule: (args.get("rule") as AttentionRule | undefined) ?? listedRules,
     ...(assigned !== undefined && { assigned: assigned || null }),
     snoozed: args.has("snoozed"),
     settled: args.has("settled"),
@@ -136,7 +136,7 @@ function printEntries(entries: readonly AttentionEntry[], output: Output): void 
     const said =
       last && `${last.did} by ${last.by} at ${last.at.slice(0, 16)}Z: ${last.reason ?? last.after ?? ""}`;
     for (const text of [why, next, ...(said === undefined ? [] : [said])])
-      output.print(`  ${wrap(text, output.width - 2, "  ")}`);
+      output.print(`  ${wrap(oneLine(text), output.width - 2, "  ")}`);
   }
 }
 

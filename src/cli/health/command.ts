@@ -1,13 +1,16 @@
+import { type Payments } from "../../index.js";
+import { listedRules } from "../attention/command.js";
 import { type CommandDefinition } from "../terminal/command.js";
+import { commandLine } from "../terminal/command-line.js";
 import { databaseOptions } from "../terminal/database.js";
 import { withOfflineKit } from "../terminal/offline-kit.js";
-import { wrap } from "../terminal/output.js";
+import { oneLine, wrap } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 
 export const healthCommand: CommandDefinition = {
   description: [
     "Prints the state of the store: whether the store accepts reads and writes, which dispatches wait " +
-      "or are dead, and which handlers are paused. The command does not see the application's process " +
+      "or are dead, which handlers are paused, and what needs a person. The command does not see the application's process " +
       "and its spool. To examine these, call `payments.health()` in that process.",
   ],
   options: { ...databaseOptions, ...envFileOption },
@@ -26,16 +29,32 @@ export const healthCommand: CommandDefinition = {
       const { output } = context;
       const health = await payments.health();
       output.printJson(health);
-      const { status, reasons, counts } = health;
+      const { status, reasons, counts, attention = {} } = health;
+      const isWaiting = await needsPerson(payments);
       output.print(output.paint(status === "ok" ? "green" : "red", status));
       for (const { code, message } of reasons)
-        output.print(`  ${wrap(`${code}: ${message}`, output.width - 2, "    ")}`);
+        output.print(`  ${wrap(oneLine(`${code}: ${message}`), output.width - 2, "    ")}`);
       if (counts) {
         const { dead, parked, oldestUndoneAt = "none" } = counts;
         output.print(
           `Dead dispatches: ${dead}. Waiting webhooks: ${parked}. Oldest unfinished event: ${oldestUndoneAt}.`,
         );
       }
-      return status === "ok" ? 0 : 1;
+      const rules = Object.entries(attention).map(([rule, count]) => `${count} ${rule}`);
+      if (isWaiting)
+        output.print(
+          `People are needed for ${rules.join(", ")}. See: ${commandLine(["attention", "list"], args)}`,
+        );
+      return status === "ok" && !isWaiting ? 0 : 1;
     }),
 };
+
+/** Returns whether an entry waits for a person that nobody has snoozed or settled. */
+async function needsPerson(payments: Payments): Promise<boolean> {
+  for (let cursor: string | undefined; ;) {
+    const page = await payments.attention({ rule: listedRules, cursor });
+    if (page.entries.length > 0) return true;
+    cursor = page.cursor;
+    if (cursor === undefined) return false;
+  }
+}

@@ -1,5 +1,5 @@
 import { sqliteStore } from "tillkit/sql";
-import { event, ledger } from "../../../src/store/exam/checks/fixtures.js";
+import { event, ledger, payment, webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { claimed, saved, settled, withEvents } from "../../../src/store/exam/checks/steps.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
@@ -23,4 +23,25 @@ it("tillkit health says whether the store is well, and what waits for a person",
   expect(documentOf(await health("--json"))).toMatchObject({ status: "degraded", counts: { dead: 1 } });
   await store.close();
   expect(await health("--table-prefix", "other_")).toMatchObject({ code: 3 });
+});
+
+it("tillkit health does not end with 0 while a payment or a webhook needs a person", async () => {
+  const other = `${folder.path}/other.db`;
+  const run = (...argv: string[]) => runCli([...argv, "--store", other], { cwd: folder.path });
+  const store = sqliteStore(other);
+  await saved(store, {
+    created: [payment("c-1"), payment("c-2", { state: "completed", attention: "paid_twice" })],
+    webhooks: [webhook("w-1", { clientId: "c-1", outcome: "mismatch", reason: "another amount" })],
+  });
+  await store.close();
+  expect(await run("health")).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining(
+      "People are needed for 1 paid_twice, 1 mismatched. See: tillkit attention list --store",
+    ) as string,
+  });
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+  for (const id of ["paid_twice:c-2", "mismatched:c-1"])
+    await run("attention", "snooze", id, "--until", tomorrow, "--by", "Amina", "--reason", "later");
+  expect(await run("health")).toMatchObject({ code: 0 });
 });
