@@ -11,7 +11,12 @@ import {
 } from "../../webhook/signature/index.js";
 import { type Arguments, type InputContext } from "../terminal/command.js";
 import { readText } from "../terminal/read-file.js";
-import { readSettingsWithSecret, type SignatureSettings, signatureOptions } from "./signature-settings.js";
+import {
+  readSettingsWithSecret,
+  refuseOptions,
+  type SignatureSettings,
+  signatureOptions,
+} from "./signature-settings.js";
 
 /** The options of commands that sign. */
 export const signingOptions = {
@@ -37,6 +42,8 @@ export function makeScheme(settings: SignatureSettings, privateKey?: string): Si
 /** Reads the settings, and creates a scheme that can also sign. Throws as {@link makeScheme}, and if there is no private key. */
 export async function readSigningScheme(args: Arguments, context: InputContext) {
   const settings = await readSettingsWithSecret(args, context);
+  refuseOptions(args, settings, "fields", ["fields", "merchant-id"]);
+  refuseOptions(args, settings, "public-key", ["private-key"]);
   const keyFile = args.get("private-key");
   const privateKey = keyFile === undefined ? undefined : await readText(keyFile, context);
   if (settings.scheme !== "public-key" || privateKey !== undefined)

@@ -1,5 +1,6 @@
 import { TillkitError } from "../../errors/index.js";
 import { defaultSignedFields, type ListedField } from "../../webhook/signature/index.js";
+import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type Variables, type InputContext } from "../terminal/command.js";
 import { envFileOption, readText } from "../terminal/read-file.js";
 
@@ -74,6 +75,8 @@ export async function readSignatureSettings(
   };
 }
 
+const schemes: readonly string[] = ["hmac", "fields", "public-key"] satisfies SignatureSettings["scheme"][];
+
 const usualVariables = ["TILLKIT_WEBHOOK_SECRET", "TILLKIT_WEBHOOK_SECRET_PREVIOUS"];
 
 async function readGivenSecrets(
@@ -91,6 +94,9 @@ async function readGivenSecrets(
   }
   for (const name of found.length > 0 ? args.all("secret-env") : variables)
     if (context.env[name]?.trim()) found.push({ text: context.env[name], from: name });
+  const unset = args.all("secret-env").find((name) => !context.env[name]?.trim());
+  if (unset !== undefined && found.length > 0)
+    throw optionError(`The variable ${unset} of --secret-env is not set.`);
   return found;
 }
 
@@ -104,12 +110,26 @@ export function whyNoSecret({ secretVariables, environment }: SignatureSettings)
   return `${name} is ${environment[name] === undefined ? "not set" : "blank"}.${hint}`;
 }
 
-/** Reads settings that have a secret if the scheme needs one. Throws `secret_missing`. */
+/** Throws for an option of another scheme, which would change nothing. */
+export function refuseOptions(
+  args: Arguments,
+  { scheme }: SignatureSettings,
+  needed: SignatureSettings["scheme"],
+  names: readonly string[],
+): void {
+  const ignored = scheme === needed ? undefined : names.find((name) => args.has(name));
+  if (ignored !== undefined)
+    throw optionError(`--${ignored} is for the scheme ${needed}, and the scheme here is ${scheme}.`);
+}
+
+/** Reads settings that have a secret if the scheme needs one. Throws `secret_missing`, or the error of a wrong option. */
 export async function readSettingsWithSecret(
   args: Arguments,
   context: InputContext,
 ): Promise<SignatureSettings> {
   const settings = await readSignatureSettings(args, context);
+  if (!schemes.includes(settings.scheme))
+    throw optionError(`TILLKIT_SIGNATURE must be hmac, fields or public-key, and not "${settings.scheme}".`);
   if (settings.scheme === "public-key" || settings.secrets.length > 0) return settings;
   throw new TillkitError("secret_missing", `There is no secret: ${whyNoSecret(settings)}`, {
     fix:

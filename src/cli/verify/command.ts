@@ -1,5 +1,5 @@
 import { expectedSignature } from "../sign/make-scheme.js";
-import { readSettingsWithSecret, signatureOptions } from "../sign/signature-settings.js";
+import { readSettingsWithSecret, refuseOptions, signatureOptions } from "../sign/signature-settings.js";
 import { operandError, optionError } from "../terminal/arguments.js";
 import { type Arguments, type CommandDefinition, type Context } from "../terminal/command.js";
 import { printFindings } from "../terminal/finding.js";
@@ -53,6 +53,7 @@ export const verifyCommand: CommandDefinition = {
   async run(args, context) {
     const { output } = context;
     const settings = await readSettingsWithSecret(args, context);
+    refuseOptions(args, settings, "public-key", ["public-key"]);
     const keyFile = args.get("public-key");
     if (keyFile !== undefined) settings.publicKey = await readText(keyFile, context);
     const { file, isRequest } = await readSource(args, context);
@@ -96,6 +97,7 @@ export const verifyCommand: CommandDefinition = {
 async function readSource(args: Arguments, context: Context): Promise<{ file: string; isRequest: boolean }> {
   const given = ["signature", "request", "last"].filter((name) => args.has(name));
   if (given.length !== 1) throw optionError("Give one of --signature, --request and --last.");
+  if (args.has("kept") && !args.has("last")) throw optionError("--kept can only be used with --last.");
   if (args.has("last")) return { file: await findLast(args, context), isRequest: true };
   if (args.operand === undefined) throw operandError("tillkit verify needs <file>, or --last.");
   return { file: args.operand, isRequest: args.has("request") };

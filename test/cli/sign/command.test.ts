@@ -93,6 +93,17 @@ describe("tillkit sign", () => {
     [["--secret", secret, "--algorithm", "sha1"], {}, 2, "option_invalid"],
     [["--secret", secret, "--scheme", "fields"], {}, 2, "option_missing"],
     [["--scheme", "public-key"], {}, 2, "key_invalid"],
+    [["--secret", secret], { TILLKIT_SIGNATURE: "Fields" }, 2, "TILLKIT_SIGNATURE must be hmac, fields or"],
+    [["--secret", secret, "--secret-env", "NOWHERE"], {}, 2, "NOWHERE of --secret-env is not set"],
+    [
+      ["--secret-env", "NOWHERE", "--secret-env", "A"],
+      { A: secret },
+      2,
+      "NOWHERE of --secret-env is not set",
+    ],
+    [["--secret", secret, "--scheme", "hmac", "--fields", "id"], {}, 2, "--fields is for the scheme fields"],
+    [["--secret", secret, "--merchant-id", "m"], { TILLKIT_SIGNATURE: "hmac" }, 2, "the scheme here is hmac"],
+    [["--secret", secret, "--private-key", file], {}, 2, "--private-key is for the scheme public-key"],
   ])("with %j and %j ends with %i: %s", async (argv, env, code, message) => {
     const ran = await runCli(["sign", file, ...argv], { env, cwd: folder.path });
     expect([ran.code, ran.stdout]).toEqual([code, ""]);

@@ -301,6 +301,11 @@ describe("tillkit verify --request", () => {
     expect(none.findings.map(({ code }) => code)).toEqual(["signature_missing", "signature_unexplained"]);
   });
 
+  it("refuses options that would change nothing", async () => {
+    expect((await ask(request("A: b"), "--kept", "refused")).stderr).toContain("only be used with --last");
+    expect((await ask(request("A: b"), "--public-key", "a.pem")).stderr).toContain("scheme here is hmac");
+  });
+
   it("refuses a file that is not a request, and two ways to give a signature", async () => {
     expect(await ask(compact)).toMatchObject({
       code: 2,
