@@ -79,6 +79,7 @@ export async function* findings(
       yield* compareBatch(store, run, await Promise.all(batch.map(named)), options);
     const period = run.period();
     await addCompletedPayments(store, run, period, options);
+    run.expectPeriod(period);
     yield* compareSortedEntries(store, run, period);
     yield* findPaidTwice(run);
     yield* findPayouts(run);

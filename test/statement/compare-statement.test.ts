@@ -303,6 +303,18 @@ describe("a statement compared with stored payments", () => {
     expect(summary.rows).toMatchObject({ outsidePeriod: 1, matched: 2 });
   });
 
+  it("does not agree with a period that no row and no payment is of", async () => {
+    const lines = [row("a", { time: "2024-05-10T00:00:00Z" })];
+    const year = { from: "2025-05-01T00:00:00Z", to: "2025-06-01T00:00:00Z" };
+    await expect(compared(await storeOf(paid("a")), header, lines, { period: year })).rejects.toMatchObject({
+      code: "option_invalid",
+      message: expect.stringContaining("Give the period of the statement") as string,
+    });
+    const midnight = { from: "2024-05-11T00:00:00Z", to: "2024-05-12T00:00:00Z" };
+    const { summary } = await compared(await storeOf(paid("a")), header, lines, { period: midnight });
+    expect(summary.balanced).toBe(true);
+  });
+
   it("uses the whole days of the rows as the period, where none is given", async () => {
     const store = await storeOf(
       paid("a"),

@@ -40,8 +40,8 @@ export const statementCommand: CommandDefinition = {
     "--paid-status <status> ...":
       "A status in the file that means paid. Default: completed, paid, settled, success, successful, succeeded.",
     "--client-id-prefix <text>":
-      "The prefix of this shop's clientIds. Rows with another prefix are counted, but not compared. Default: " +
-      "TILLKIT_CLIENT_ID_PREFIX.",
+      "The prefix of this shop's clientIds. Rows with another prefix are counted, but not compared. Write \"\" if the " +
+      "shop has no prefix. Default: TILLKIT_CLIENT_ID_PREFIX.",
     "--edge <minutes>":
       "Payments completed this close to the start or the end of the period may be on the neighbouring statement. Default: 0.",
     "--created-from <time>":
@@ -79,6 +79,7 @@ export const statementCommand: CommandDefinition = {
       onProgress: progressBar(output, counted),
     };
     const names = args.all("report");
+    refuseSameFile([args.operand!, ...names], cwd);
     const language = args.get("language") as "en" | "fr" | undefined;
     const name = args.operand === "-" ? undefined : path.basename(args.operand!);
     const reports = new ReportFiles(names, cwd, { language, name, madeAt: context.now() });
@@ -118,6 +119,13 @@ export const statementCommand: CommandDefinition = {
     return summary.balanced ? 0 : 1;
   },
 };
+
+/** Throws where a report would be written over the statement, or over another report. */
+function refuseSameFile(names: readonly string[], cwd: string): void {
+  const files = names.map((name) => path.resolve(cwd, name));
+  const same = names.find((_, index) => files.indexOf(files[index]!) < index);
+  if (same !== undefined) throw optionError(`--report ${same} is the statement, or another report.`);
+}
 
 function readOptions(args: Arguments, { cwd, env }: InputContext, utcOffset = "Z"): StatementOptions {
   const time = (option: string): string | undefined => {

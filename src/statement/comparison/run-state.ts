@@ -4,6 +4,7 @@ import { sameValue } from "../../model/money.js";
 import { type Payment } from "../../model/payment.js";
 import { differenceKinds, type FindingKind } from "../result/finding.js";
 import {
+  invalidOption,
   type Period,
   type ResolvedStatementOptions,
   type StatementProgress,
@@ -32,6 +33,8 @@ export class RunState {
   completed = 0;
   readonly #options: ResolvedStatementOptions;
   #paymentsRead = 0;
+  /** The rows with a time, and those of them that are more than a day away from the given period. */
+  readonly #dated = { all: 0, far: 0 };
   /** The beginning of the first day of the rows, and the end of the last one: milliseconds since 1970. */
   #days: { from: number; to: number } | undefined;
 
@@ -50,7 +53,11 @@ export class RunState {
   noteTime({ time, utcOffsetMs, line }: CheckedRow): void {
     const { period } = this.#options;
     if (period) {
-      if (time && (time < period.from || time >= period.to)) this.rows.outsidePeriod += 1;
+      if (!time) return;
+      if (time < period.from || time >= period.to) this.rows.outsidePeriod += 1;
+      const ms = Date.parse(time);
+      this.#dated.all += 1;
+      if (ms < Date.parse(period.from) - dayMs || ms > Date.parse(period.to) + dayMs) this.#dated.far += 1;
       return;
     }
     if (!time) throw periodMissing(`no period was given, and line ${line} has no time`);
@@ -72,6 +79,15 @@ export class RunState {
     if (this.#days === undefined) throw periodMissing("no period was given, and no row has a time");
     const { from, to } = this.#days;
     return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+  }
+
+  /** Throws where no row is of the given period, and no payment either: then no missing payment can be found. */
+  expectPeriod({ from, to }: Period): void {
+    const { all, far } = this.#dated;
+    if (all === 0 || far < all || this.completed > 0) return;
+    throw invalidOption(
+      `No row and no payment is of the period from ${from} to ${to}. Give the period of the statement.`,
+    );
   }
 
   /** Returns whether a completion is so near to an end of the period that a neighbouring statement may list it. */

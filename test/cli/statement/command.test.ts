@@ -254,6 +254,17 @@ describe("tillkit statement", () => {
       "command_option_invalid",
     ],
     ["no file", [...period], "command_operand_invalid"],
+    [
+      "a report over the statement",
+      ["agreed.csv", ...period, "--report", "./agreed.csv"],
+      "is the statement",
+    ],
+    [
+      "two reports in one file",
+      ["agreed.csv", ...period, "--report", "r.csv", "--report", "r.csv"],
+      "--report r.csv is the statement, or another report",
+    ],
+    ["an empty option", ["agreed.csv", ...period, "--edge", ""], "--edge is empty; give a value"],
   ])("ends with 2 for %s", async (_, args, code) => {
     const { code: exit, stderr } = await compare(...args);
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(code) });
