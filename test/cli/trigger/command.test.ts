@@ -46,6 +46,12 @@ describe("tillkit trigger", () => {
     expect(isRight(hmacSignature({ secret }))).toBe(true);
   });
 
+  it("does not count an attempt that the scenario loses on its way", async () => {
+    const { code, stdout } = await trigger("webhook-dropped");
+    expect(stdout).toMatch(/lost in transit[^]*, attempt 2/);
+    expect(code).toBe(0);
+  });
+
   it("signs fields, in the header that the service uses", async () => {
     await trigger("payment.failed", "--merchant-id", "m-7", "--header", "X-Sign");
     expect(sent()[0]).toMatchObject({ topic: "payment.failed", data: { status: "failed", captured: false } });
