@@ -1,6 +1,6 @@
 import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type NamesOf } from "../../shared/unknown-names.js";
-import { cursorAt, cursorPosition, expectLimit, queryError, queryTime, refuseUnknown } from "./query.js";
+import { cursorAt, cursorPosition, expectLimit, queryError, queryTimes, refuseUnknown } from "./query.js";
 import { type Payment, type PaymentState } from "../../model/payment.js";
 import { withoutKey } from "../../webhook/recording/payment-events.js";
 import { findClaimed } from "../../checkout/payment-claims.js";
@@ -58,7 +58,7 @@ export async function listPayments<Tx>(
   const { state, reference, providerId, claimed, from, to, first = "newest", limit = 50, cursor } = query;
   const names = { state, reference, providerId, claimed, from, to, first, limit, cursor };
   refuseUnknown(query, names satisfies NamesOf<PaymentQuery>);
-  const period = { from: queryTime("from", from), to: queryTime("to", to) };
+  const period = queryTimes({ from, to });
   if (state !== undefined && !states.includes(state))
     throw queryError(`state must be one of ${states.join(", ")}.`);
   for (const [name, value] of Object.entries({ reference, providerId, claimed }))

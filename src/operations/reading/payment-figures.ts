@@ -1,7 +1,7 @@
 import { type Payment } from "../../model/payment.js";
 import { type NamesOf } from "../../shared/unknown-names.js";
 import { type PaymentStore } from "../../store/index.js";
-import { queryError, queryTime, refuseUnknown } from "./query.js";
+import { queryError, queryTimes, refuseUnknown } from "./query.js";
 
 /** The time that figures are about: payments that were created in it. */
 export interface FiguresQuery {
@@ -64,9 +64,8 @@ interface Samples {
 /** Returns the figures of the payments that were created in a time. Reads their index by the time of creation, newest first. */
 export async function paymentFigures<Tx>(store: PaymentStore<Tx>, query: FiguresQuery): Promise<Figures> {
   refuseUnknown(query, names);
-  const [from, to] = [queryTime("from", query.from), queryTime("to", query.to)];
-  if (from === undefined || to === undefined || from >= to)
-    throw queryError("from and to must be two Dates, the earlier one first.");
+  const { from, to } = queryTimes(query);
+  if (from === undefined || to === undefined) throw queryError("from and to must be two Dates.");
   const all = noSamples();
   const channels = new Map<string, Samples>();
   const pageAfter = (last: Payment | undefined, limit: number): Promise<Payment[]> => {

@@ -15,6 +15,18 @@ export function queryTime(name: string, time: Date | undefined): string | undefi
 }
 
 /**
+ * Returns both times of a query.
+ *
+ * @throws TillkitError `query_invalid`
+ */
+export function queryTimes(query: { from?: Date | undefined; to?: Date | undefined }) {
+  const [from, to] = [queryTime("from", query.from), queryTime("to", query.to)];
+  // Nothing would be found, and look like a result.
+  if (from !== undefined && to !== undefined && from >= to) throw queryError("from must be before to.");
+  return { from, to };
+}
+
+/**
  * Refuses a condition that is not known: without it, a misspelt query would select more than was meant.
  *
  * @throws TillkitError `query_invalid`

@@ -7,7 +7,7 @@ import { type RecordingParts } from "../../webhook/recording/recording-parts.js"
 import { readStored } from "../../webhook/recording/rematch.js";
 import { type NamesOf } from "../../shared/unknown-names.js";
 import { inGroups } from "../sweep/in-groups.js";
-import { queryError, queryTime, refuseUnknown } from "../reading/query.js";
+import { queryError, queryTimes, refuseUnknown } from "../reading/query.js";
 import { checkPerson } from "../resolution/resolution.js";
 
 /** Selects stored webhooks: those that match every given condition. */
@@ -93,7 +93,7 @@ export async function replayWebhooks<Tx>(
   if ((by ?? reason) !== undefined) checkPerson({ by, reason });
   if (outcome !== undefined && !Object.hasOwn(outcomes, outcome))
     throw queryError(`outcome must be one of ${Object.keys(outcomes).join(", ")}.`);
-  const period = { from: queryTime("from", from), to: queryTime("to", to) };
+  const period = queryTimes({ from, to });
   const selected = withoutUndefined({ clientId, receiptId, outcome, ...period });
   await parts.ready();
   const person = by !== undefined && reason !== undefined ? { by, reason } : undefined;

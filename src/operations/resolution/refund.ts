@@ -41,8 +41,13 @@ function statedAmount({ amount, evidence }: Resolution): string | undefined {
   return amount ?? evidence?.total.value;
 }
 
-/** Throws `resolution_not_possible` where the key of a refund was used for one of another amount. */
-export function refuseOtherAmount({ refund }: ResolutionRecord, given: Resolution): void {
+/** Throws `resolution_not_possible` where the key of a refund was used for one of another kind or amount. */
+export function refuseOtherRefund({ refund }: ResolutionRecord, given: Resolution): void {
+  const kind = given.reversal ? "reversal" : "refund";
+  if (refund && refund.kind !== kind)
+    throw notPossible(
+      `it is recorded as a ${refund.kind} already; if this ${kind} is another one, give a key of its own`,
+    );
   const value = statedAmount(given);
   if (value === undefined || !refund || sameTotal(refund.amount, { ...refund.amount, value })) return;
   const { amount, key } = refund;

@@ -22,7 +22,7 @@ import { isWaiting } from "../../store/rules/webhooks.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
 import { readStored } from "../../webhook/recording/rematch.js";
 import { clientIdIn, decideEvidence } from "./payment-evidence.js";
-import { applyRefund, checkRefund, refundId, refuseOtherAmount } from "./refund.js";
+import { applyRefund, checkRefund, refundId, refuseOtherRefund } from "./refund.js";
 import {
   actions,
   checkResolution,
@@ -67,7 +67,7 @@ export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resol
   const before = findIn(known, resolution.id);
   const stored = before ? undefined : await storeResolution(parts, { ...subject, known }, resolution, given);
   const kept = before ?? stored?.resolution ?? findIn(await store.history(clientId), resolution.id)!;
-  refuseOtherAmount(kept, given);
+  refuseOtherRefund(kept, given);
   // Also where it was stored before: that call may have ended here. A statement or a customer may name the payment by it.
   const number = kept.evidence?.providerId;
   if (number !== undefined && !given.dryRun) await keepNumber(store, clientId, number);

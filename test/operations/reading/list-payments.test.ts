@@ -23,6 +23,7 @@ describe("a list of payments", () => {
     ["state must be one of creating, pending", { state: "open" }],
     ["from must be a Date", { from: "2026-11-01" }],
     ["to must be a Date", { to: new Date("never") }],
+    ["from must be before to", { from: new Date("2026-11-02"), to: new Date("2026-11-01") }],
     ["providerId must be", { providerId: 778 }],
     ["cursor must be", { cursor: cursorWith(["2026-11-20T10:00:00.000Z", 2]) }],
     ["cursor must be", { cursor: cursorWith([1, "c-1"]) }],

@@ -87,7 +87,7 @@ describe("the figures of payments", () => {
   });
 
   it.each<[string, object]>([
-    ["from and to must be two Dates", { from: day.to, to: day.from }],
+    ["from must be before to", { from: day.to, to: day.from }],
     ["from and to must be two Dates", { from: day.from }],
     ["to must be a Date", { from: day.from, to: "2026-11-21" }],
     ["since", { ...day, since: day.from }],

@@ -128,6 +128,7 @@ describe("a replay of webhooks", () => {
     ["outcome must be one of applied, stale, mismatch", { outcome: "unmached" }],
     ["from must be a Date", { from: "yesterday" }],
     ["to must be a Date", { to: new Date("never") }],
+    ["from must be before to", { from: new Date("2026-11-02"), to: new Date("2026-11-01") }],
     ["receiptID", { receiptID: "r-1" }],
   ])("is refused with the name of the wrong condition: %s", async (message, query) => {
     await expect(testKit().replay(query)).rejects.toMatchObject({

@@ -172,6 +172,15 @@ describe("a refund", () => {
     expect(await refunds()).toHaveLength(given.length);
   });
 
+  it("is no reversal, even with the same amount and reason, and says so", async () => {
+    const { one } = await shop();
+    await one.resolve(refund("100"));
+    await expect(one.resolve(refund("100", { reversal: true }))).rejects.toMatchObject({
+      code: "resolution_not_possible",
+      message: expect.stringContaining("recorded as a refund already") as string,
+    });
+  });
+
   it("is refused with a key that another amount has", async () => {
     const { one } = await shop();
     await one.resolve(refund("100", { key: "r-1" }));
