@@ -17,7 +17,7 @@ import { TillkitError } from "../../errors/index.js";
 import { suggestion } from "../../shared/unknown-names.js";
 import { byPerson, commandLine } from "../terminal/command-line.js";
 import { databaseOptions } from "../terminal/database.js";
-import { type Output } from "../terminal/output.js";
+import { oneLine, type Output } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { printColumns } from "../terminal/table.js";
 import { requiredOption, requiredOptions, timeOption } from "../terminal/option-values.js";
@@ -178,7 +178,7 @@ function changeText({ at, did, by, reason, before, perSecond, retired }: Handler
     retired !== undefined && `${retired} never run again`,
     reason,
   ];
-  return [`${at}  ${did} by ${by ?? "a program"}`, ...details.filter(Boolean)].join("; ");
+  return oneLine([`${at}  ${did} by ${by ?? "a program"}`, ...details.filter(Boolean)].join("; "));
 }
 
 function controlText({ paused, perSecond }: Pick<ControlledHandler, "paused" | "perSecond">): string {
@@ -189,7 +189,8 @@ function controlText({ paused, perSecond }: Pick<ControlledHandler, "paused" | "
 
 async function printChange(changing: Promise<ControlledHandler>, output: Output): Promise<ExitCode> {
   const changed = await changing;
-  output.print(`${changed.name}: ${controlText(changed)}${changed.changed ? "" : " (it was so before)"}`);
+  const before = changed.changed ? "" : " (it was so before)";
+  output.print(oneLine(`${changed.name}: ${controlText(changed)}${before}`));
   output.printJson(changed);
   return 0;
 }

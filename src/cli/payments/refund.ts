@@ -6,6 +6,7 @@ import { type Arguments } from "../terminal/command.js";
 import { confirms } from "../terminal/confirm.js";
 import { clientIdNamed } from "./find.js";
 import { requiredOption, requiredOptions } from "../terminal/option-values.js";
+import { oneLine } from "../terminal/output.js";
 
 /** Options that only a refund takes. */
 export const refundOptions = {
@@ -34,7 +35,7 @@ export const recordRefund: RunAction = async (payments, args, context) => {
   else if (resolved) output.print("Nothing was recorded; --apply records the refund.");
   else {
     const { by, at, reason, refund: before } = resolution;
-    output.print(`It was recorded before, by ${by} at ${at}: ${describeRefund(before)}: ${reason}`);
+    output.print(oneLine(`It was recorded before, by ${by} at ${at}: ${describeRefund(before)}: ${reason}`));
   }
   return resolved && !isWanted ? 1 : 0;
 };

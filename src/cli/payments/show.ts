@@ -3,7 +3,7 @@ import { sameValue } from "../../model/money.js";
 import { type RunAction } from "../terminal/actions.js";
 import { type Arguments } from "../terminal/command.js";
 import { byPerson, commandLine } from "../terminal/command-line.js";
-import { type Output, wrap } from "../terminal/output.js";
+import { oneLine, type Output, wrap } from "../terminal/output.js";
 import { paymentsNamed, printPayments } from "./find.js";
 import { notesOf } from "./notes-of.js";
 
@@ -42,7 +42,7 @@ function printHistory({ clientId, payment, others, entries }: PaymentHistory, ou
       `${output.paint("bold", clientId)}: order ${reference}, ${total.value} ${total.currency}, ${state}${why}`,
     );
   } else output.print(`The store has no payment ${clientId}, but these webhooks name the payment.`);
-  for (const { at, text } of entries) output.print(`${at}  ${text}`);
+  for (const { at, text } of entries) output.print(oneLine(`${at}  ${text}`));
   for (const other of others)
     output.print(
       `Same order: ${other.clientId}, ${other.total.value} ${other.total.currency}, ${other.state}`,
@@ -54,7 +54,7 @@ function printNext(history: PaymentHistory, args: Arguments, output: Output): vo
   const { clientId, payment, attention, entries } = history;
   const print = (text: string): void => output.print(`  ${wrap(text, output.width - 2, "  ")}`);
   for (const { why, next } of attention) {
-    output.print(`\n${output.paint("bold", why)}`);
+    output.print(`\n${output.paint("bold", oneLine(why))}`);
     print(next);
   }
   if (attention.length > 0) {

@@ -9,7 +9,7 @@ import {
   withOfflineKit,
   policyOptions,
 } from "../terminal/offline-kit.js";
-import { type Output } from "../terminal/output.js";
+import { oneLine, type Output } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { requiredOptions, timeOption } from "../terminal/option-values.js";
 
@@ -95,7 +95,7 @@ async function replayStoredWebhooks(
   for (const { receivedAt, clientId = "no payment", from, to, reason, state } of changes) {
     const moved = state ? `, payment ${state.from} → ${output.paint("bold", state.to)}` : "";
     output.print(`${receivedAt}  ${clientId}  ${from} → ${output.paint("bold", to)}${moved}`);
-    if (reason !== undefined) output.print(`  ${output.paint("dim", reason)}`);
+    if (reason !== undefined) output.print(`  ${output.paint("dim", oneLine(reason))}`);
   }
   if (changed > changes.length) output.print(`… and ${changed - changes.length} more.`);
   const pruned =

@@ -6,6 +6,7 @@ import { type Arguments, type CommandDefinition, type Context, type ExitCode } f
 import { confirms } from "../terminal/confirm.js";
 import { databaseOptions } from "../terminal/database.js";
 import { withOfflineKit } from "../terminal/offline-kit.js";
+import { oneLine } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { requiredOption, requiredOptions } from "../terminal/option-values.js";
 
@@ -86,7 +87,9 @@ async function decide(
   const { action: done, by, at, reason } = resolution;
   const when = resolved ? "Settled now" : "Settled before";
   output.print(
-    `${payment ? `${payment.clientId} is ${payment.state}. ` : ""}${when}: ${done} by ${by} at ${at}: ${reason}`,
+    oneLine(
+      `${payment ? `${payment.clientId} is ${payment.state}. ` : ""}${when}: ${done} by ${by} at ${at}: ${reason}`,
+    ),
   );
   return 0;
 }

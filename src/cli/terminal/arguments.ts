@@ -41,7 +41,7 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
   };
 }
 
-function valueOf({ value: placeholder, choices }: OptionSpec, token: OptionToken): string {
+function valueOf({ value: placeholder, choices, summary }: OptionSpec, token: OptionToken): string {
   const { rawName, value, inlineValue } = token;
   if (placeholder === undefined) {
     if (value !== undefined) throw optionError(`${rawName} is a switch, and takes no value.`);
@@ -53,6 +53,9 @@ function valueOf({ value: placeholder, choices }: OptionSpec, token: OptionToken
     throw optionError(
       `${rawName} needs a value. If the value begins with a hyphen, write ${rawName}=<value>.`,
     );
+  // Most likely a variable of the shell that is not set. The summary says where an empty value has a meaning.
+  if (value.trim() === "" && !summary.includes('""'))
+    throw optionError(`${rawName} is empty; give a value, or leave it out.`);
   if (choices && !choices.includes(value)) {
     const known = choices.join(", ");
     throw optionError(`${rawName} must be one of ${known}, and not "${value}".${didYouMean(value, choices)}`);

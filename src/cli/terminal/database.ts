@@ -23,8 +23,6 @@ export interface NamedDatabase {
 export function findDatabase(args: Arguments, { cwd, env, output }: InputContext): NamedDatabase | undefined {
   const named = args.get("store") ?? (env["TILLKIT_DATABASE"]?.trim() || undefined);
   if (named === undefined) return undefined;
-  // A variable of the shell that is not set: as a path it would be the folder itself.
-  if (named.trim() === "") throw optionError("--store is empty; name a database.");
   const isAddress = /^[a-z][a-z0-9+.-]+:\/\//i.test(named) && !/^(sqlite|file):/i.test(named);
   const file = named.replace(/^(sqlite|file):(\/\/)?/i, "");
   // The kit refuses ":memory:" with a reason.

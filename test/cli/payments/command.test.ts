@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { sqliteStore } from "tillkit/sql";
 import { keepClaim } from "../../../src/checkout/payment-claims.js";
-import { at, payment, webhook } from "../../../src/store/exam/checks/fixtures.js";
+import { at, payment, resolution, webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../../src/store/exam/checks/steps.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
@@ -114,6 +114,18 @@ describe("tillkit payments", () => {
     );
     expect((await payments("show", "c-lost")).stdout).toContain("The store has no payment c-lost");
     expect(await payments("show", "c-9")).toMatchObject({ code: 1 });
+  });
+
+  it("prints what people and programs wrote on one line each", async () => {
+    const store = sqliteStore(`${folder.path}/lines.db`);
+    const forged = "ok\n2024-05-01T10:09:00.000Z  event: payment.refunded";
+    await saved(store, {
+      created: [payment("c-1", { state: "completed" })],
+      resolutions: [resolution("r-1", { clientId: "c-1", action: "dismissed", reason: forged })],
+    });
+    await store.close();
+    const { stdout } = await runCli(["payments", "show", "c-1", "--store", `${folder.path}/lines.db`]);
+    expect(stdout).toContain("dismissed by Amina: ok\\n2024-05-01T10:09:00.000Z  event: payment.refunded\n");
   });
 
   it("names the spelling in capitals where only that one is stored", async () => {
