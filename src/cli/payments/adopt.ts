@@ -10,6 +10,9 @@ import { requiredOptions } from "../terminal/option-values.js";
 const confirmMissing =
   "Its webhooks are decided with the adoption, and their signatures cover only fields, " + confirmNeeded;
 
+/** The options that an adoption needs. */
+export const adoptionOptions = ["reference", "amount", "currency", "by", "reason"] as const;
+
 /** Says how the waiting webhooks fit what is to be adopted. */
 function describeWebhooks({ payment, webhooks = [] }: AdoptedPayment): string {
   if (webhooks.length === 0) return "No waiting webhook names this payment.";
@@ -49,8 +52,7 @@ async function describeAdoption(
 /** Says what would be stored, and stores it with `--apply` or after a yes on standard input. */
 export const adopt: RunAction = async (payments, args, context) => {
   const { output } = context;
-  const needed = ["reference", "amount", "currency", "by", "reason"] as const;
-  const { reference, amount, currency, by, reason } = requiredOptions(args, needed);
+  const { reference, amount, currency, by, reason } = requiredOptions(args, adoptionOptions);
   const clientId = args.object!;
   const total = { value: amount, currency };
   const given: Adoption = { clientId, reference, total, serviceId: args.get("service-id"), by, reason };

@@ -2,7 +2,7 @@ import { type Action, runAction, type RunAction } from "../terminal/actions.js";
 import { type CommandDefinition } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
 import { envFileOption } from "../terminal/read-file.js";
-import { adopt } from "./adopt.js";
+import { adopt, adoptionOptions } from "./adopt.js";
 import { exportHistories, queryOf, selection } from "./export.js";
 import { find, printPayments } from "./find.js";
 import { recordRefund, refundOptions } from "./refund.js";
@@ -29,10 +29,7 @@ const paymentActions: Readonly<Record<string, Action>> = {
     run: recordRefund,
   },
   adopt: {
-    options: [
-      ...["reference", "amount", "currency", "service-id"],
-      ...["confirm", "by", "reason", "apply", "despite-mismatch"],
-    ],
+    options: [...adoptionOptions, "service-id", "confirm", "apply", "despite-mismatch"],
     object: "needed",
     run: adopt,
   },

@@ -40,7 +40,7 @@ export const statementCommand: CommandDefinition = {
     "--paid-status <status> ...":
       "A status in the file that means paid. Default: completed, paid, settled, success, successful, succeeded.",
     "--client-id-prefix <text>":
-      "The prefix of this shop's clientIds. Rows with another prefix are counted, but not compared. Write \"\" if the " +
+      'The prefix of this shop\'s clientIds. Rows with another prefix are counted, but not compared. Write "" if the ' +
       "shop has no prefix. Default: TILLKIT_CLIENT_ID_PREFIX.",
     "--edge <minutes>":
       "Payments completed this close to the start or the end of the period may be on the neighbouring statement. Default: 0.",

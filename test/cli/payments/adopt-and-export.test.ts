@@ -91,18 +91,18 @@ describe("tillkit payments adopt", () => {
     expect(documentOf(await payments(["show", "c-4", "--json"]))).not.toHaveProperty("payment");
     expect(await payments([...wrong, "--despite-mismatch"])).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining("It is adopted now, and pending.") as string,
+      stdout: expect.stringContaining("The payment is adopted now, and is pending.") as string,
     });
   });
 
   it("adds the service's id to a stored payment only after a yes", async () => {
-    const kit = testKit<never, object>({ store: sqliteStore(file) as never, spool: false });
+    const kit = testKit({ store: sqliteStore(file), spool: false });
     const { serviceId: _, ...stored } = pendingPayment({ clientId: "c-5", reference: "order-5" });
     await kit.store.transaction((tx) => kit.store.save(tx, { created: [stored] }));
     await closeAll();
     const again = ["adopt", "c-5", "--reference", "order-5", ...order.slice(4), "--service-id", "s-5"];
-    const serviceIdNow = async () =>
-      documentOf(await payments(["show", "c-5", "--json"])).payment.serviceId as unknown;
+    const serviceIdNow = async (): Promise<unknown> =>
+      documentOf(await payments(["show", "c-5", "--json"])).payment.serviceId;
     expect(await payments(again)).toMatchObject({
       code: 1,
       stdout: expect.stringContaining("the service's id s-5 would be added to it") as string,
