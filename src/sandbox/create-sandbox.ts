@@ -1,8 +1,7 @@
 import express, { type ErrorRequestHandler, type Express } from "express";
-import { createPaymentActions, createWebhookActions } from "./operations/actions.js";
+import { createConfiguration, createPaymentActions, createWebhookActions } from "./operations/actions.js";
 import { checkout } from "./checkout/checkout.js";
 import { badRequestPage, unknownPage } from "./checkout/notice-page.js";
-import { createConfiguration } from "./operations/configuration.js";
 import { type Sandbox } from "./contract.js";
 import { controlApi } from "./control-api.js";
 import { createSandboxCore, type SandboxCore } from "./core/core.js";

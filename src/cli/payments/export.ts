@@ -37,7 +37,6 @@ export const exportHistories: RunAction = async (payments, args, { output }) => 
   return count === 0 ? 1 : 0;
 };
 
-/** Reads all pages. */
 async function wholeHistory(payments: Payments, clientId: string): Promise<PaymentHistory> {
   const { cursor: next, ...newest } = await payments.history(clientId);
   const entries = [...newest.entries];

@@ -12,7 +12,6 @@ export interface HistoryQuery {
 
 const maxPerPage = 1000;
 
-/** Records of one page. */
 interface RecordsOfPage {
   stored: StoredHistory;
   isFirst: boolean;

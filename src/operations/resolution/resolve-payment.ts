@@ -75,7 +75,6 @@ export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resol
   return { resolution: kept, resolved: stored !== undefined, ...(payment && { payment }) };
 }
 
-/** The subject of a resolution. */
 interface ResolutionSubject {
   clientId: string;
   webhook?: WebhookRecord;
@@ -190,7 +189,6 @@ function alikeOf({ resolution, webhook, others, report, known }: ResolutionCase)
     });
 }
 
-/** Returns what the resolution changes, and its events. */
 function changesOf(about: ResolutionCase): Changes & { drafts: EventDraft[] } {
   const { resolution, given, payments, webhook, known } = about;
   const stored = payments.find(({ clientId }) => clientId === resolution.clientId);

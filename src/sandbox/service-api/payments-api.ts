@@ -178,7 +178,6 @@ class PaymentsApi {
     return this.core.settings.current;
   }
 
-  /** Sends an error in the form that the settings choose. */
   fail(res: Response, status: number, title: string, detail: string): void {
     this.core.noteRefusal(res.req, status, detail);
     sendError(res, this.#settings.errorBodies, { status, title, detail });

@@ -190,7 +190,6 @@ function compared(expected: unknown, actual: unknown): string {
 
 const maxShown = 120;
 
-/** Returns a value in few characters. */
 function short(value: unknown): string {
   return typeof value === "function" ? "…" : cut(asJson(value));
 }

@@ -116,7 +116,6 @@ function readSpan(input: URLSearchParams): number {
   );
 }
 
-/** Returns the page with the settings, which can be changed while the sandbox runs, and with its clock. */
 function behaviourPage(view: View): Page {
   return dashboardPage(view, {
     place: "behaviour",

@@ -22,7 +22,6 @@ export function developerRoutes(context: DashboardContext): Router {
   });
 }
 
-/** Returns the page with the credentials of the merchant and the access tokens that were issued. */
 function developerPage(view: View): Page {
   const content = [access(view), environment(view), tokenSection(view)];
   return dashboardPage(view, {

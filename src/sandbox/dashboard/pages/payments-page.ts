@@ -39,7 +39,6 @@ export function paymentRoutes(context: DashboardContext): Router {
   return router;
 }
 
-/** Returns the page with every payment, newest first. */
 function paymentsPage(view: View): Page {
   const all = view.sandbox.payments();
   const { items, path, links } = listPage(view, places.payments, all);

@@ -44,7 +44,6 @@ export function scenarioRoutes(context: DashboardContext): Router {
   });
 }
 
-/** Returns the page with every scenario, the one in use, and a form that adds one. */
 function scenariosPage(view: View): Page {
   const all = [...view.sandbox.scenarios, randomScenario];
   const sections = (Object.keys(scenarioGroups) as Group[]).map((group) => groupSection(group, all, view));
