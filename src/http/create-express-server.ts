@@ -6,6 +6,7 @@ import {
   type ServerOptions,
   ServerResponse,
 } from "node:http";
+import { optionInvalid } from "../shared/unknown-names.js";
 import { notePreShaped } from "./shared-shape.js";
 
 /** The parts of an Express application, version 4 or 5, that the server uses. */
@@ -29,6 +30,11 @@ export interface ExpressApplication {
  * createExpressServer(app).listen(3000);
  */
 export function createExpressServer(app: ExpressApplication, options: ServerOptions = {}): Server {
+  if (typeof app !== "function" || typeof app.request !== "object")
+    throw optionInvalid(
+      "createExpressServer",
+      "takes an Express application: createExpressServer(express()).",
+    );
   const made = {
     IncomingMessage: withPrototype(IncomingMessage, app.request),
     ServerResponse: withPrototype(ServerResponse, app.response),

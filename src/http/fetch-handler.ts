@@ -1,6 +1,7 @@
 import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { type SignedField } from "../model/signed-fields.js";
+import { optionInvalid } from "../shared/unknown-names.js";
 import { type PaymentRouter } from "./payment-router.js";
 
 /**
@@ -16,6 +17,8 @@ import { type PaymentRouter } from "./payment-router.js";
 export function fetchHandler<Covers extends SignedField, Tx>(
   router: PaymentRouter<Covers, Tx>,
 ): (request: Request) => Promise<Response> {
+  if (!Object.hasOwn(Object(router) as object, "payments"))
+    throw optionInvalid("fetchHandler", "takes what paymentRouter returned.");
   const mount = new URL(router.payments.options.publicUrl).pathname.replace(/\/$/, "");
   return async (request) => {
     const { pathname, search } = new URL(request.url);
@@ -37,8 +40,15 @@ function asError(error: unknown): Error {
 }
 
 /** Returns what the router uses of Node's request. */
-function incomingOf({ body, headers, method }: Request, originalUrl: string, mount: string): IncomingMessage {
-  const stream = body ? Readable.fromWeb(body) : Readable.from([]);
+function incomingOf(
+  { body, bodyUsed, headers, method }: Request,
+  originalUrl: string,
+  mount: string,
+): IncomingMessage {
+  // A stream that something else reads or has read gives no bytes: the router refuses the webhook, and says so.
+  const isRead = bodyUsed || body?.locked === true;
+  const stream = body && !isRead ? Readable.fromWeb(body) : Readable.from([]);
+  if (isRead) Object.defineProperty(stream, "readableDidRead", { value: true });
   const fields = {
     method,
     originalUrl,

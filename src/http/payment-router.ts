@@ -8,7 +8,7 @@ import { type PartialOptions, type PathOptions } from "../kit/options/options.js
 import { createPayments } from "../kit/create-payments.js";
 import { type Payments } from "../kit/payments.js";
 import { type SignedField } from "../model/signed-fields.js";
-import { misspeltOptions } from "../shared/unknown-names.js";
+import { misspeltOptions, optionInvalid } from "../shared/unknown-names.js";
 import { type SqlTx } from "../store/sql/index.js";
 import { type SignatureScheme } from "../webhook/signature/scheme.js";
 import { requestLog } from "./request-log.js";
@@ -58,6 +58,7 @@ export function paymentRouter(
 export function webhookRouter<Covers extends SignedField, Tx>(
   payments: Payments<Covers, Tx>,
 ): PaymentRouter<Covers, Tx> {
+  expectPayments("webhookRouter", payments);
   return routerOf(payments, ["webhook"]);
 }
 
@@ -65,7 +66,13 @@ export function webhookRouter<Covers extends SignedField, Tx>(
 export function returnRouter<Covers extends SignedField, Tx>(
   payments: Payments<Covers, Tx>,
 ): PaymentRouter<Covers, Tx> {
+  expectPayments("returnRouter", payments);
   return routerOf(payments, ["success", "cancel"]);
+}
+
+function expectPayments(name: string, given: unknown): void {
+  const isKit = typeof given === "object" && given !== null && "receiveWebhook" in given;
+  if (!isKit) throw optionInvalid(name, "takes what createPayments returned.");
 }
 
 function routerOf<Covers extends SignedField, Tx>(
@@ -145,10 +152,11 @@ function undecodable(forged: RequestHandler): ErrorRequestHandler {
 }
 
 function paymentsOf(source: Payments | InlineOptions<SignedField, unknown>): Payments {
-  if (typeof source !== "object" || source === null) {
-    const message = "takes what createPayments returned, an object with options, or no argument.";
-    throw new ConfigurationError([{ code: "option_invalid", option: "paymentRouter", message }]);
-  }
+  if (typeof source !== "object" || source === null)
+    throw optionInvalid(
+      "paymentRouter",
+      "takes what createPayments returned, an object with options, or no argument.",
+    );
   if ("receiveWebhook" in source) return source;
   const { onPaymentCompleted, ...options } = source;
   const misspelt = misspeltOptions("", options, { onPaymentCompleted });

@@ -1,5 +1,6 @@
-import path from "node:path";
 import { ConfigurationError } from "../errors/index.js";
+import path from "node:path";
+import { optionInvalid } from "./unknown-names.js";
 
 const protocols = { postgres: ["postgres:", "postgresql:"], mysql: ["mysql:", "mariadb:"] };
 
@@ -9,6 +10,7 @@ const protocols = { postgres: ["postgres:", "postgresql:"], mysql: ["mysql:", "m
  * @throws ConfigurationError `option_invalid`. The message never contains the name: it may have a password in it.
  */
 export function readDatabase(database: string): { kind: "sqlite" | "postgres" | "mysql"; at: string } {
+  if (typeof database !== "string") throw optionInvalid("database", "must be a path or an address.");
   const [, postgres, mysql] = /^(?:(postgres(?:ql)?)|(mysql|mariadb)):\/\//i.exec(database) ?? [];
   if (postgres ?? mysql) {
     const kind = postgres ? "postgres" : "mysql";
@@ -37,11 +39,6 @@ export function readFilePath(file: string): string {
       "must be the path of a file, not an address; see postgresStore and mysqlStore.",
     );
   return path.resolve(file);
-}
-
-/** Returns the error for an option that cannot be used. */
-export function optionInvalid(option: string, message: string): ConfigurationError {
-  return new ConfigurationError([{ code: "option_invalid", option, message }]);
 }
 
 /**

@@ -19,9 +19,13 @@ export function unknownNames(given: unknown, known: object): { name: string; mes
  * @throws ConfigurationError `option_invalid`
  */
 export function requireOptions(option: string, given: unknown, example: string): void {
-  if (typeof given === "object" && given !== null) return;
-  const message = `must be an object of options, such as ${example}.`;
-  throw new ConfigurationError([{ code: "option_invalid", option, message }]);
+  if (typeof given !== "object" || given === null)
+    throw optionInvalid(option, `must be an object of options, such as ${example}.`);
+}
+
+/** Returns the error for an option that cannot be used, for a forgotten argument, or for one of another kind. */
+export function optionInvalid(option: string, message: string): ConfigurationError {
+  return new ConfigurationError([{ code: "option_invalid", option, message }]);
 }
 
 /** Returns a problem for each option that is not known. */

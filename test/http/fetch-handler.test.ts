@@ -42,6 +42,18 @@ const post = (body: string | Buffer<ArrayBuffer>, of: Record<string, string> = h
   headers: { "content-type": "application/json", ...of },
 });
 
+describe("a fetch handler", () => {
+  it("refuses a webhook whose body something else reads or has read, and says so in the log", async () => {
+    const { handler, lines } = await open();
+    const read = new Request(`${origin}/payments/webhook`, post(rawBody));
+    await read.text();
+    const locked = new Request(`${origin}/payments/webhook`, post(rawBody));
+    locked.body!.getReader();
+    for (const request of [read, locked]) expect((await handler(request)).status).toBe(500);
+    expect(JSON.stringify(lines)).toContain("raw_body_consumed");
+  });
+});
+
 describe("a fetch handler answers as the router does", () => {
   it.each<[string, string, RequestInit, number]>([
     ["a webhook", "webhook", post(rawBody), 200],

@@ -1,10 +1,20 @@
+import express from "express";
 import {
+  canonicalFields,
+  captureRawBody,
   clientCredentials,
+  createExpressServer,
+  createPayments,
+  fetchHandler,
   fieldsSignature,
   hmacSignature,
   publicKeySignature,
+  returnRouter,
   standardWebhooksSignature,
+  webhookRouter,
 } from "tillkit";
+import { createSandbox } from "tillkit/sandbox";
+import { schemaState, sqlStore } from "tillkit/sql";
 
 describe("a scheme without options", () => {
   it.each([
@@ -32,5 +42,41 @@ describe("a scheme without options", () => {
       expect(construct).toThrow(message);
       expect(construct).not.toThrow("8f1c0e7d5b3a49c6");
     }
+  });
+});
+
+describe("a forgotten argument, or one of another kind", () => {
+  it.each<[string, unknown, unknown[], string]>([
+    ["webhookRouter", webhookRouter, [undefined, null, "x", {}], "takes what createPayments returned."],
+    ["returnRouter", returnRouter, [undefined, null, "x", {}], "takes what createPayments returned."],
+    ["fetchHandler", fetchHandler, [undefined, null, "x", {}], "takes what paymentRouter returned."],
+    ["createExpressServer", createExpressServer, [undefined, {}, () => {}], "createExpressServer(express())"],
+    ["captureRawBody", captureRawBody, [undefined, {}], "express.json({ verify: captureRawBody })"],
+    ["canonicalFields", canonicalFields, [undefined, {}], "such as { fields, merchantId }"],
+    ["createPayments", createPayments, ["x", 5], "such as { publicUrl, service, signature, store }"],
+    ["createSandbox", createSandbox, [null, "x"], "such as { webhookUrls }"],
+    ["sqlStore", sqlStore, [undefined, null, {}], "must be a path or an address."],
+  ])("of %s is refused with a code, and says what to give", (_name, call, arguments_, message) => {
+    for (const given of arguments_) {
+      const use = () => (call as (given: unknown) => unknown)(given);
+      expect(use).toThrow(expect.objectContaining({ code: "option_invalid" }));
+      expect(use).toThrow(message);
+    }
+  });
+
+  it("of schemaState is refused with a code", async () => {
+    await expect(schemaState(undefined as never)).rejects.toMatchObject({ code: "option_invalid" });
+  });
+
+  it("of captureRawBody is refused where it is used as a middleware, instead of hanging", async () => {
+    const app = express().use(captureRawBody as never);
+    const server = app.listen(0);
+    const { port } = server.address() as { port: number };
+    const log = jest.spyOn(console, "error").mockImplementation(() => {});
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { headers: { Connection: "close" } });
+    log.mockRestore();
+    server.close();
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).toContain("captureRawBody");
   });
 });

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { Deadlines, type Waiting } from "../../shared/deadlines.js";
-import { WebhookRejectedError } from "../../errors/index.js";
+import { TillkitError, WebhookRejectedError } from "../../errors/index.js";
 import { asBuffer } from "../../shared/bytes.js";
 
 const captured = new WeakMap<IncomingMessage, Buffer>();
@@ -14,7 +14,14 @@ const captured = new WeakMap<IncomingMessage, Buffer>();
  * app.use("/payments", paymentRouter(payments));
  */
 export function captureRawBody(request: IncomingMessage, _response: ServerResponse, rawBody: Buffer): void {
-  captured.set(request, asBuffer(rawBody) ?? rawBody);
+  const bytes = asBuffer(rawBody);
+  // As a middleware it would never call `next`.
+  if (!bytes)
+    throw new TillkitError(
+      "option_invalid",
+      "captureRawBody is no middleware. Pass it to the parser: express.json({ verify: captureRawBody }).",
+    );
+  captured.set(request, bytes);
 }
 
 /** A body that is being read. */

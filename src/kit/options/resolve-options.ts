@@ -2,6 +2,7 @@ import { ConfigurationError } from "../../errors/index.js";
 import { type SignedField } from "../../model/signed-fields.js";
 import { unprinted } from "../../service/access-token.js";
 import { type PaymentServiceOptions } from "../../service/index.js";
+import { requireOptions } from "../../shared/unknown-names.js";
 import { type PaymentStore } from "../../store/index.js";
 import { problemsOf } from "./option-problems.js";
 import { type WithDefaults, fillDefaults } from "./option-table.js";
@@ -69,6 +70,7 @@ export function resolveOptions<Covers extends SignedField, Tx>(
   environment: NodeJS.ProcessEnv = process.env,
 ): ResolvedOptions<Covers, Tx> {
   // JavaScript may call createPayments() without options: then each required one is a problem.
+  requireOptions("createPayments", given ?? {}, "{ publicUrl, service, signature, store }");
   const options = { ...given };
   const problems = problemsOf(options, environment);
   const { publicUrl, service, signature, store } = options;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
-import { suggestion, type NamesOf, unknownOptions } from "../../shared/unknown-names.js";
+import { requireOptions, suggestion, type NamesOf, unknownOptions } from "../../shared/unknown-names.js";
 import { type SandboxOptions, type SandboxProvider } from "./options.js";
 import { type SandboxSigning } from "../state/signing.js";
 import { catalogue, normal } from "../scenario/catalogue.js";
@@ -42,6 +42,7 @@ export type ResolvedSandboxOptions = ReturnType<typeof resolveSandboxOptions>;
 
 /** Returns the options with their defaults. Throws a ConfigurationError that lists every problem. */
 export function resolveSandboxOptions(options: SandboxOptions) {
+  requireOptions("createSandbox", options, "{ webhookUrls }");
   const problems = findOptionProblems(options);
   if (problems.length > 0) throw new ConfigurationError(problems);
   const given = givenSettings(options);

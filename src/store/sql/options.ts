@@ -1,7 +1,6 @@
 import { ConfigurationError } from "../../errors/index.js";
-import { type NamesOf, unknownOptions } from "../../shared/unknown-names.js";
+import { optionInvalid, type NamesOf, unknownOptions } from "../../shared/unknown-names.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
-import { optionInvalid } from "../../shared/database-address.js";
 
 /** Options of every SQL store. */
 export interface SqlStoreOptions {

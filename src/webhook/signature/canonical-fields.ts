@@ -2,6 +2,7 @@ import { WebhookRejectedError } from "../../errors/index.js";
 import { fieldPath, readField, type SignedField } from "../../model/signed-fields.js";
 import { asBuffer } from "../../shared/bytes.js";
 import { decodeStrict } from "../message/decode-strict.js";
+import { requireOptions } from "../../shared/unknown-names.js";
 
 /**
  * The fields that {@link fieldsSignature} can sign: every string field of the body, and `merchantId`, which comes from the
@@ -54,8 +55,10 @@ export function decodeSignedBody(rawBody: Buffer): Record<string, unknown> {
  */
 export function canonicalFields(
   payload: Readonly<Record<string, unknown>>,
-  { fields, merchantId }: { fields: readonly ListedField[]; merchantId?: string | undefined },
+  options: { fields: readonly ListedField[]; merchantId?: string | undefined },
 ): string {
+  requireOptions("canonicalFields", options, "{ fields, merchantId }");
+  const { fields, merchantId } = options;
   let canonical = "";
   for (const [index, field] of fields.entries()) {
     if (index > 0) canonical += ",";

@@ -1,5 +1,5 @@
 import { hostOf } from "../../../shared/because.js";
-import { optionInvalid } from "../../../shared/database-address.js";
+import { optionInvalid } from "../../../shared/unknown-names.js";
 import { concealValues, type Dialect } from "../driver/dialect.js";
 import { type Driver, type OpenTransaction, type Purpose, type SchemaVersion } from "../driver/driver.js";
 import { type Session, type SqlResult } from "../driver/sql-tx.js";
