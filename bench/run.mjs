@@ -55,7 +55,7 @@ async function main() {
 }
 
 async function runAll(chosen, options) {
-  const { rounds, seconds, quiet, json, minutes, proof } = options;
+  const { rounds, seconds, quiet, smoke, json, minutes, proof } = options;
   const stores = proof ? storesOf(chosen).slice(0, options.quick ? 1 : 3) : [];
   const contenders = chosen.reduce((sum, suite) => sum + suite.contenders.length, 0);
   let current = "";
@@ -90,7 +90,7 @@ async function runAll(chosen, options) {
     const tick = (name) => step(`${suite.name}: ${name}`);
     const entrants = await runSuite({ ...suite, rounds, seconds }, { tick, endsAt });
     measured.push(summaryOf(suite, entrants));
-    if (!quiet && !json) console.log(`\n${plain(measured.at(-1))}`);
+    if (!smoke && !json) console.log(`\n${plain(measured.at(-1))}`);
   }
   const took = Math.round((performance.now() - startedAt) / 1000);
   return {
