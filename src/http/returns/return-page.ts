@@ -1,6 +1,7 @@
 import { type ReturnView } from "../../checkout/handle-return.js";
 import { type ReturnTranslations, translationsIn } from "../../checkout/return-translations.js";
 import { type ReturnOptions } from "../../kit/options/return-options.js";
+import { receivedOf } from "../../model/attempts.js";
 import { type Payment } from "../../model/payment.js";
 import { baseStyle } from "../../pages/design/base.js";
 import { formStyle } from "../../pages/design/components.js";
@@ -65,7 +66,7 @@ export function returnPage(view: ReturnView, frame: PageFrame): string {
   const rest = html`<dl>
       <div>
         <dt>${text.amount}</dt>
-        <dd>${formatMoney(payment.total, frame.language)}</dd>
+        <dd>${formatMoney(receivedOf(payment), frame.language)}</dd>
       </div>
       <div>
         <dt>${text.reference}</dt>

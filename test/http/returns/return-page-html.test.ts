@@ -47,6 +47,16 @@ describe("what a return page says of a payment", () => {
       expect(returnStatus({ state, payment }, language).message).toContain("order-7");
   });
 
+  it("shows the amount that was paid, where a person accepted another one", () => {
+    const paid = { ...payment, state: "completed", received: { value: "1470", currency: "KMF" } } as const;
+    const page = returnPage(
+      { kind: "success", state: "paid", payment: paid, waitedMs: 0, canClaim: false },
+      frame,
+    );
+    expect(page).toContain("1,470\u00a0KMF");
+    expect(page).not.toContain("1,475");
+  });
+
   it("is final when it is paid, and can change in every other state", () => {
     const final = states.filter((state) => returnStatus({ state, payment }, "en").final);
     expect(final).toEqual(["paid"]);
