@@ -180,4 +180,33 @@ describe("tillkit replay", () => {
       process.env["NODE_ENV"] = before;
     }
   });
+
+  it("refuses more changes than it can examine, unless it is told whether the application confirms", async () => {
+    const many = `${folder.path}/many.db`;
+    const store = sqliteStore(many);
+    const numbers = Array.from({ length: 1001 }, (_, index) => `c-${index}`);
+    await store.transaction(async (tx) => {
+      await store.save(tx, {
+        created: numbers.map((id) =>
+          pendingPayment({ clientId: id, serviceId: `s-${id}`, reference: `o-${id}` }),
+        ),
+        webhooks: numbers.map((id, index) => ({
+          receiptId: `r-${id}`,
+          eventKey: `key-${id}`,
+          outcome: "mismatch",
+          rawBody: signed(completedBody({ clientId: id, id: `s-${id}` })).rawBody,
+          covers: index === 1000 ? ["id", "clientId", "status", "total.value", "total.currency"] : "body",
+          receivedAt: new Date(Date.UTC(2026, 10, 20, 10, 0, index)).toISOString(),
+          clientId: id,
+        })),
+      });
+    });
+    await store.close();
+    const run = (...argv: string[]) => runCli(["replay", "--store", many, "--apply", ...who, ...argv]);
+    expect(await run()).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("1001 webhooks would be decided differently, and only 1000") as string,
+    });
+    expect(await run("--confirm", "none")).toMatchObject({ code: 0 });
+  });
 });
