@@ -45,7 +45,7 @@ function examine(address: string): void {
 
   it("begins with an empty file, about which the exam says what is missing", async () => {
     const { stderr } = await tutorial.exam("./empty.js", environment());
-    expect(stderr.replaceAll(/\s+/g, " ")).toContain("exports nothing. fix: Export create from it");
+    expect(stderr.replaceAll(/\s+/g, " ")).toContain("exports nothing. fix: Export create from the module");
   }, 60_000);
 
   it("passes the whole exam with the program of the page", async () => {
