@@ -4,106 +4,120 @@ import { type Finding, type Severity } from "../terminal/finding.js";
 /** Everything that `tillkit doctor` can find, with its fix. Codes are added, never renamed; `docs/doctor.md` has a row for each. */
 export const doctorFixes = {
   // The environment.
-  secret_missing: "Set the webhook secret that the service issued, in the variable that the app reads.",
-  secret_too_short: "Use the secret as the service issued it; under 16 bytes it can be guessed.",
+  secret_missing: "Set the variable that the app reads to the webhook secret from the service.",
+  secret_too_short:
+    "Use the secret exactly as the service issued it: an attacker can guess a secret of fewer than 16 bytes.",
   secret_placeholder: errorFixes.secret_placeholder,
-  secret_padded: "Set the secret without the space or line break around it.",
+  secret_padded: "Remove the spaces and line breaks before and after the secret.",
   secret_weak: "Ask the service for a secret of 32 bytes or more.",
   key_invalid:
     "Set TILLKIT_PUBLIC_KEY to the service's public key as PEM text, for the configured algorithm.",
-  configuration_invalid: "Set the variable as the message says; until then the kit does not start.",
+  configuration_invalid: "Set the variable as the message says. Until then, the kit does not start.",
   sandbox_credential_in_production: "Replace the sandbox's credentials with those of the real service.",
   service_url_local: "Set the address of the real service.",
   service_unreachable:
-    "If it is the sandbox, start it. Otherwise correct the address, or let this machine reach it: DNS, proxy, firewall, certificate.",
+    "If the address belongs to the sandbox, start the sandbox. Otherwise correct the address, or check DNS, the " +
+    "proxy, the firewall and the certificate.",
   node_env_not_production:
-    "Set NODE_ENV=production: without it the kit accepts the sandbox's credentials and stores that lose data.",
+    "Set NODE_ENV=production. Without this setting, the kit accepts the sandbox's credentials and stores that lose data.",
   refused_webhooks_mismatch:
-    "If the service sent them, the secret or the scheme is wrong: run the command of the message. If somebody else did, do nothing.",
+    "If the service sent these webhooks, the secret or the scheme is wrong: run the command in the message. If " +
+    "somebody else sent these webhooks, do nothing.",
   refused_webhooks_kept:
-    "Run the command of the message. When you know the cause, remove TILLKIT_KEEP_REFUSED and the directory.",
+    "Run the command in the message. When you know the cause, remove TILLKIT_KEEP_REFUSED and the directory.",
 
   // The public address.
   public_url_invalid:
     "Set publicUrl to the address of the payment router, such as https://shop.example/payments.",
-  public_url_insecure: "Use https: everybody on the way can read and change plain http.",
-  public_url_local: "Set publicUrl to the address at which the service reaches the shop from outside.",
+  public_url_insecure: "Use https, because others can read and change plain http requests.",
+  public_url_local: "Set publicUrl to the address that the service uses to reach the shop from outside.",
   public_url_wrong:
-    "Set publicUrl to the address of the payment router as it is seen from outside, and register {publicUrl}/webhook.",
+    "Set publicUrl to the payment router's address from outside, and register {publicUrl}/webhook at the service.",
   public_url_unreachable:
-    "Try it from another network. If that fails too, check DNS, the proxy and the firewall.",
-  certificate_invalid: "Renew or correct the certificate: the service will refuse to connect too.",
+    "Try the address from another network. If the address also fails there, check DNS, the proxy and the firewall.",
+  certificate_invalid: "Renew or correct the certificate. The service will also refuse to connect.",
 
   // The running app.
-  app_unreachable: "Start the app, and give the address on which it listens.",
+  app_unreachable: "Start the app, and give the address on which the app listens.",
   webhook_not_mounted:
-    "Mount the router there, before the handler that answers instead; or give the right address with --url or --webhook.",
-  webhook_redirected:
-    "Answer at the webhook's address without a redirect: the service may not follow redirects.",
+    "Mount the payment router at this address, before the handler that answers now; or give the right address with " +
+    "--url or --webhook.",
+  webhook_redirected: "Answer webhooks without a redirect, because the service may not follow redirects.",
   webhook_blocked:
-    "Mount the payment router before the middleware that asks for a login, a CSRF token or a browser, or exclude its path.",
-  webhook_body_limited: "Raise the limit for the webhook's address, in the app and in the proxy, to 64 KiB.",
-  webhook_type_refused: "Accept application/json, with and without a charset.",
+    "Mount the payment router before the middleware that asks for a login, a CSRF token or a browser, or exclude the " +
+    "router's path.",
+  webhook_body_limited:
+    "Raise the body limit for the webhook's address to 64 KiB, in the app and in the proxy.",
+  webhook_type_refused: "Accept the type application/json, with and without a charset.",
   webhook_hangs:
-    "Look for a middleware before the router that reads the body or never calls next(); the log has no request then.",
-  webhook_fails: "Look in the app's log for the error of this request.",
+    "Look for a middleware that runs before the router, and reads the body or never calls next(). The log then has " +
+    "no line for the request.",
+  webhook_fails: "Look for this request's error in the app's log.",
   webhook_throttled:
-    'Wait a minute and try again. If nobody tried signatures from here, set Express\'s "trust proxy": without it all ' +
-    "senders share the proxy's address.",
+    'Wait a minute and try again. If nobody tried signatures from this machine, set Express\'s "trust proxy". Without ' +
+    "this setting, all senders share the proxy's address.",
   raw_body_consumed: errorFixes.raw_body_consumed,
   raw_body_rewritten:
-    "Verify the bytes that arrived: remove the code that sets rawBody or body to JSON that was written again.",
+    "Verify the received bytes. Remove the code that sets rawBody or body to JSON that was parsed and written again.",
   signature_not_checked:
-    "Verify the signature of every webhook before anything else, and answer 401 if it does not match.",
+    "Verify the signature of every webhook before anything else, and answer 401 if the signature does not match.",
   secret_differs:
-    "Give the app the same secret, and restart it: it may still run with an old one, or read another variable.",
+    "Give the app the same secret, and restart the app. The app may still use an old secret, or read another variable.",
   scheme_differs:
     "Configure the same scheme, fields, algorithm and header in the app and in the environment.",
   unknown_topic_refused:
-    "Answer correctly signed webhooks of unknown topics with 200: a sender may disable an address that refuses.",
-  record_unavailable: "Fix the database, and read the app's log; until then webhooks are answered with 503.",
-  answer_altered: "Find out what changes the answers of the router on their way, and exclude its path.",
+    "Answer correctly signed webhooks with unknown topics with 200, because a sender may disable an address that " +
+    "refuses webhooks.",
+  record_unavailable:
+    "Fix the database; the app's log has the error. Until then, the app answers webhooks with 503.",
+  answer_altered:
+    "Find the middleware or the proxy that changes the router's answers, and exclude the router's path.",
   proxy_not_trusted:
-    "Set Express's \"trust proxy\" to the proxy's address, so that the app knows which requests came over https.",
+    "Set Express's \"trust proxy\" to the proxy's address, so that the app sees which requests came over https.",
   server_timeout_short:
-    "Give a body at least some seconds: raise server.requestTimeout and the proxy's limits.",
-  return_blocked: "Let customers reach the success and cancel addresses without a login.",
+    "Allow at least some seconds for a body: raise server.requestTimeout and the proxy's time limits.",
+  return_blocked: "Allow customers to open the success and cancel addresses without a login.",
   return_page_altered:
-    "Exclude the return addresses from everything that changes pages or headers: their script runs only with the nonce of " +
-    "their policy.",
-  clock_off: "Synchronise the machine's clock by NTP.",
+    "Exclude the return addresses from everything that changes pages or headers: the script of a return page runs " +
+    "only with the nonce of the page's policy.",
+  clock_off: "Synchronise the machine's clock with NTP.",
 
   // The store.
   store_unnamed:
-    "Name the database with --store if the code gives the store. Otherwise set TILLKIT_DATABASE: the kit does not start.",
+    "If the code sets the store, name the database with --store. Otherwise set TILLKIT_DATABASE, because the kit " +
+    "does not start without a store.",
   store_invalid: "Give a SQLite file, or a postgres:// or mysql:// address.",
   store_unavailable: errorFixes.store_unavailable,
   database_unencrypted:
-    "Add sslmode=verify-full to the address of PostgreSQL, or ssl={} to that of MySQL: everybody on the way can read and " +
-    "change what is sent, the password too.",
-  driver_missing: "Install the driver that the message names, beside tillkit.",
-  schema_missing: "Give the database that the app uses: the kit creates its tables there when it starts.",
+    "Add sslmode=verify-full to a PostgreSQL address, or ssl={} to a MySQL address. Without TLS, others on the " +
+    "network can read and change all data, and also read the password.",
+  driver_missing: "Install the driver that the message names, in the same project as tillkit.",
+  schema_missing:
+    "Give the database that the app uses. The kit creates its tables in that database when the app starts.",
   schema_behind: 'Run "tillkit migrate", or restart the app with the new version.',
-  schema_too_new: "Upgrade this tillkit: the tables were made by a newer one.",
-  store_not_durable: "Use a database that keeps what it has committed.",
-  store_on_memory_disk: "Move it to a disk that keeps its files at a restart; in a container, to a volume.",
-  store_on_network_disk: "Move it to a local disk: SQLite's locks and its log do not work over a network.",
+  schema_too_new: "Upgrade this tillkit, because a newer tillkit made the tables.",
+  store_not_durable: "Use a database that keeps committed data.",
+  store_on_memory_disk:
+    "Move the file or the directory to a disk that keeps its files after a restart. In a container, use a volume.",
+  store_on_network_disk:
+    "Move the file or the directory to a local disk, because SQLite's locks and log do not work over a network.",
   spool_unavailable:
-    "Do what the message says. Otherwise give the directory of the spool to the user of the app, let nobody else write to it, and " +
-    "keep its file key.",
+    "Do what the message says. Otherwise make the app's user the owner of the spool's directory, let nobody else " +
+    "write to the directory, and keep the file key in it.",
   sqlite_version_affected:
-    "Upgrade SQLite to 3.51.3, 3.50.7 or 3.44.6; until then the kit is slower, and safe.",
+    "Upgrade SQLite to 3.51.3, 3.50.7 or 3.44.6. Until then, the kit is safe but slower.",
   replication_asynchronous: errorFixes.replication_asynchronous,
   database_refused: errorFixes.database_refused,
-  database_unexamined: "Run the exam on it before you use it, see docs/stores.md.",
-  database_clock_off: "Synchronise the clock of the database's machine by NTP.",
+  database_unexamined: "Run the exam on this database before you use the database: see docs/stores.md.",
+  database_clock_off: "Synchronise the clock of the database's machine with NTP.",
 
   // What is installed.
   node_unsupported: "Run a version of Node that tillkit supports.",
   express_missing: 'Run "npm install express" in the app.',
   express_unsupported: "Install a version of Express that tillkit supports.",
   kit_twice:
-    'Run "npm dedupe", or require one version: a body that one copy captures (captureRawBody) is unknown to the other.',
+    'Run "npm dedupe", or require a single version. One copy does not find a body that captureRawBody of the other ' +
+    "copy captured.",
 } as const;
 
 export type DoctorCode = keyof typeof doctorFixes;

@@ -22,7 +22,7 @@ export interface Hypothesis {
 /** All reasons that `tillkit verify` finds. Of two that explain a signature, it reports the later one. */
 export const hypotheses = {
   secret_padded: {
-    fix: "Set the secret again without the characters around it; a file or a variable often adds a line break.",
+    fix: "Set the secret again without the surrounding characters. A file or a variable often adds a line break.",
     secret: (text) => [
       [text.trim(), "the secret without the space or line break around it"],
       [`${text}\n`, "the secret with a line break at its end"],
@@ -31,14 +31,14 @@ export const hypotheses = {
     ],
   },
   secret_quoted: {
-    fix: "Remove the quotation marks: the program that reads the variable keeps them.",
+    fix: "Remove the quotation marks, because the program that reads the variable does not remove them.",
     secret: (text) => [
       [text.replace(/^\s*(["'`])(.*)\1\s*$/s, "$2"), "the secret without its quotation marks"],
       [`"${text.trim()}"`, "the secret with quotation marks around it"],
     ],
   },
   secret_encoded: {
-    fix: "Give the scheme the bytes: Buffer.from(secret, 'hex') or 'base64', as the message says.",
+    fix: "Give the scheme the decoded bytes: Buffer.from(secret, 'hex') or Buffer.from(secret, 'base64'), as the message says.",
     secret: (text) => [
       [Buffer.from(text, "hex"), "the bytes that the secret encodes in hexadecimal"],
       [Buffer.from(text, "base64"), "the bytes that the secret encodes in base64"],
@@ -47,27 +47,28 @@ export const hypotheses = {
     ],
   },
   secret_other: {
-    fix: "Use the secret that belongs to this webhook address and this environment; during a rotation, give both.",
+    fix: "Use the secret for this webhook address and this environment. During a rotation, give both secrets.",
   },
   secret_wrong: {
     fix:
-      "Copy the secret again from the service, for this webhook address and this environment, set it, and restart the app. If it is the " +
-      "same one, check that body and signature are those of one request, byte for byte; then ask the service what it signs.",
+      "Copy the secret for this webhook address and this environment from the service again, set this secret, and " +
+      "restart the app. If the secret was right, check that the body and the signature come from one request, byte " +
+      "for byte. Then ask the service what it signs.",
   },
   body_reserialised: {
     fix:
-      "Verify the raw bytes, and not the output of JSON.stringify: mount the payment router before the JSON parser, or use " +
-      "captureRawBody. A body that was copied from a log or an editor is not the body that arrived.",
+      "Verify the raw bytes instead of the output of JSON.stringify: mount the payment router before the JSON " +
+      "parser, or use captureRawBody. A body from a log or an editor can differ from the body that arrived.",
     body: rewrittenJson,
   },
   body_line_ending: {
-    fix: "Save the body byte for byte: an editor, echo or a conversion of line breaks changed it.",
+    fix: "Save the body byte for byte. An editor, echo or a conversion of line breaks has changed the body.",
     body: (text) => {
       const withLf = text.replaceAll("\r\n", "\n");
       return [
-        [withLf.trimEnd(), "the body with line breaks LF, and none at its end"],
-        [withLf, "the body with line breaks LF instead of CRLF"],
-        [withLf.replaceAll("\n", "\r\n"), "the body with line breaks CRLF instead of LF"],
+        [withLf.trimEnd(), "the body with LF line breaks, and without a line break at its end"],
+        [withLf, "the body with LF line breaks instead of CRLF"],
+        [withLf.replaceAll("\n", "\r\n"), "the body with CRLF line breaks instead of LF"],
         [text.trim(), "the body without the space around it"],
         [text.trimEnd(), "the body without the line break at its end"],
         [`${text.trimEnd()}\r\n`, "the body with a line break (CRLF) at its end"],
@@ -75,7 +76,7 @@ export const hypotheses = {
       ];
     },
   },
-  body_other: { fix: "Compare the signature with the body that it came with." },
+  body_other: { fix: "Compare the signature with the body from the same request." },
   scheme_other: { fix: "Configure the scheme that the service uses: hmacSignature or fieldsSignature." },
   fields_other: {
     fix: "Give fieldsSignature the fields in the order in which the service signs them.",
@@ -100,14 +101,16 @@ export const hypotheses = {
     },
   },
   merchant_id_other: {
-    fix: "Set merchantId to the value that the service signs, or remove it from the list if the service signs none.",
+    fix:
+      "Set merchantId to the value that the service signs, or remove merchantId from the list if the service does " +
+      "not sign it.",
     fields: (list, join) => [
       [join(list.filter((name) => name !== "merchantId")), "the fields without merchantId"],
       [join(list.map((name) => (name === "merchantId" ? "" : name))), "the fields with an empty merchantId"],
     ],
   },
   algorithm_other: {
-    fix: "Set the algorithm that the service uses; the kit offers sha256, sha384 and sha512.",
+    fix: "Set the algorithm that the service uses. The kit supports sha256, sha384 and sha512.",
     algorithm: (name) => {
       const [, family = ""] = /^(.*-)?/.exec(name) ?? [];
       const families = family.startsWith("rsa") ? ["rsa-", "rsa-pss-"] : [family];
@@ -119,13 +122,13 @@ export const hypotheses = {
     },
   },
   signature_padded: {
-    fix: "Compare the signature without the characters around it.",
+    fix: "Compare the signature without the surrounding characters.",
     signature: (text) => [
       [text.trim().replace(/^(["'])(.*)\1$/, "$2"), "the text without the characters around it"],
     ],
   },
   signature_prefixed: {
-    fix: "Remove the prefix of the signature in a scheme of your own.",
+    fix: "Write a scheme of your own that removes the prefix of the signature.",
     signature: (text) =>
       text.split(/[,;]\s*/).flatMap((part): Variant[] => {
         const [, prefix = "", rest] = /^([a-z][\w-]{0,15}[=:]\s*|0x)(.+)$/i.exec(part) ?? [];
@@ -133,14 +136,16 @@ export const hypotheses = {
       }),
   },
   signature_base64: {
-    fix: "Verify it in a scheme of your own: the kit's schemes read hexadecimal. See docs/signatures.md.",
+    fix: "Verify the signature in a scheme of your own, because the kit's schemes read hexadecimal. See docs/signatures.md.",
   },
-  signature_header_other: { fix: "Set the header's name in the scheme, as the service sends it." },
-  signature_upper_case: { fix: "Nothing to do here; your own code must compare without regard to case." },
+  signature_header_other: { fix: "Set the scheme's header to the header name that the service sends." },
+  signature_upper_case: {
+    fix: "Do nothing for the kit. If your own code compares signatures, it must ignore upper and lower case.",
+  },
   signature_unexplained: {
     fix:
-      "Check that the header, the body and the signature are those of one request, byte for byte, and that the secret or the key is " +
-      "the service's, for this webhook address and this environment.",
+      "Check that the header, the body and the signature come from one request, byte for byte, and that the service " +
+      "uses this secret or key for this webhook address and this environment.",
   },
 } satisfies Record<string, Hypothesis>;
 
