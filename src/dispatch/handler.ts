@@ -59,7 +59,7 @@ export interface HandlerOptions {
 export interface RetryOptions {
   /** The number of runs that can fail before the dispatch is dead. @default 12 */
   maxFailures: number;
-  /** The wait after the first failure. It doubles with each failure. @default 1000 */
+  /** The wait after the first failure. The wait doubles with each failure. @default 1000 */
   firstDelayMs: number;
   /** The maximum wait after a failure. @default 3600000 (one hour) */
   maxDelayMs: number;

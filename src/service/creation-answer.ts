@@ -89,7 +89,7 @@ async function refusal(response: Response, { token, signal }: Expectation): Prom
     return new PaymentCreationError("access_token_refused", message, failed);
   }
   if (httpStatus >= 400 && httpStatus <= 499 && !uncertainRefusals.includes(httpStatus)) {
-    const message = `${answered}: it refused the payment, and made none. Fix the request or the account.`;
+    const message = `${answered}: the service refused to create the payment. Fix the request or the account.`;
     return new PaymentCreationError("creation_refused", message, failed);
   }
   const expected = httpStatus < 400 ? ", but a 2xx was expected; redirects are not followed" : "";

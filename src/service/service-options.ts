@@ -6,28 +6,31 @@ import { type AccessToken } from "./access-token.js";
 /** Options of the payment service's client. The types accept `undefined`, so that `process.env.X` fits. */
 export interface PaymentServiceOptions {
   /**
-   * The address of the service, to which `/v1/payments` is added.
+   * The address of the service, to which the kit adds `/v1/payments`.
    *
-   * Absolute https (http only on this machine), with or without a path and a slash at the end.
+   * The address must be absolute and use https (http only on this machine), with or without a path and a
+   * final slash.
    */
   baseUrl: string | undefined;
   /**
-   * The bearer token, a function that returns one, or `clientCredentials({ tokenUrl, clientId, clientSecret })`.
+   * The bearer token, a function that returns a bearer token, or `clientCredentials({ tokenUrl, clientId,
+   * clientSecret })`.
    *
    * See {@link AccessToken}.
    */
   accessToken: AccessToken | undefined;
   /**
-   * The maximum time of one creation, in milliseconds, including the token.
+   * The maximum time of one creation, in milliseconds, including the token request.
    *
-   * It includes the answer, and the second request after a 401.
+   * This time includes the answer, and the second request after a 401.
    * @default 10000
    */
   timeoutMs?: number | undefined;
   /**
-   * Sends the request. Set it for a proxy or a certificate of your own.
+   * The function that sends requests. Set this option to use a proxy or a certificate of your own.
    *
-   * It must not repeat a request by itself: a creation that is sent twice may make two payments.
+   * The function must not repeat a request by itself, because a creation that is sent twice may create two
+   * payments.
    * @default the global `fetch`
    */
   fetch?: typeof globalThis.fetch | undefined;

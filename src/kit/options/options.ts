@@ -8,8 +8,8 @@ import { type SqlPaymentStore, type SqlTx } from "../../store/sql/index.js";
 import { type ReturnOptions } from "./return-options.js";
 
 /**
- * The router's addresses below its mount path. Each begins with `/`, has letters, digits, `.`, `_` and `-`
- * between slashes, and is neither the same as another one nor below it.
+ * The router's paths, relative to its mount path. Each path begins with `/`, has letters, digits, `.`, `_`
+ * and `-` between slashes, and neither equals nor continues another path.
  */
 export interface PathOptions {
   /** The address to which the service posts webhooks. @default "/webhook" */
@@ -25,25 +25,29 @@ export interface WebhookOptions {
   /** The maximum size of a body, in bytes. @default 65536 */
   limitBytes?: number | undefined;
   /**
-   * The maximum time of a webhook's commit. After it, the webhook goes to the spool. Without a spool the
-   * answer is 503. @default 3000
+   * The maximum time of a webhook's commit. After this time, the webhook goes to the spool. Without a spool,
+   * the answer is 503. @default 3000
    */
   recordTimeoutMs?: number | undefined;
-  /** The maximum time until the complete body has arrived. After it, the answer is 408. @default 10000 */
+  /**
+   * The maximum time in which the complete body must arrive. After this time, the answer is 408. @default
+   * 10000
+   */
   bodyTimeoutMs?: number | undefined;
   /**
-   * The limit of failed verifications for one address: `burst` in a row, then `perMinute`. Over the limit the
-   * answer is 429 instead of 401 or 400. `false`: no limit. Valid webhooks are never limited.
+   * The limit of failed verifications for one sender's address: `burst` failures in a row, then `perMinute`
+   * failures a minute. Over the limit, the answer is 429 instead of 401 or 400. `false` sets no limit. Valid
+   * webhooks are never limited.
    * @default `{ perMinute: 60, burst: 100 }`
    */
   failures?: FailureOptions | false | undefined;
   /**
-   * A directory in which refused webhooks are kept for `npx tillkit verify`: the newest 100, for a week,
-   * 8 MiB at most.
+   * A directory in which the kit keeps refused webhooks for `npx tillkit verify`: the newest 100 webhooks,
+   * for a week, with at most 8 MiB.
    *
-   * They contain what the service says about customers, so NODE_ENV production refuses a directory without
-   * `inProduction: true`. The variable has it behind the path: `./refused?inProduction=true`.
-   * @default none is kept
+   * These webhooks contain data about customers, so the kit refuses a directory in production without
+   * `inProduction: true`. In the variable, this setting follows the path: `./refused?inProduction=true`.
+   * @default no webhook is kept
    * @see docs/webhook-refused.md#what-is-kept
    */
   keepRefused?: string | KeepRefusedOptions | undefined;
@@ -53,7 +57,7 @@ export interface WebhookOptions {
 export interface KeepRefusedOptions {
   /** A directory on a local disk, created at the start, for this user only. */
   directory: string;
-  /** Keeps them although NODE_ENV is production. @default false */
+  /** Keeps refused webhooks although NODE_ENV is production. @default false */
   inProduction?: boolean | undefined;
 }
 
@@ -68,7 +72,8 @@ export interface FailureOptions {
 /** The place of webhooks that the store cannot take. */
 export interface SpoolDirectoryOptions {
   /**
-   * A directory on a local disk, created at the start. Several processes of one store may share it.
+   * A directory on a local disk, which the kit creates at the start. Several processes of one store may share
+   * the directory.
    * @default `shop.db-spool` for `shop.db`; required for other stores
    */
   directory?: string | undefined;
@@ -79,7 +84,7 @@ export interface SpoolDirectoryOptions {
 /** When `payments.health()` changes its status. */
 export interface HealthOptions {
   /**
-   * The time after which the health is `down`, if the store accepts none of the spooled webhooks.
+   * The time after which the health status is `down` if the store accepts none of the spooled webhooks.
    *
    * A liveness probe then restarts the process.
    * @default 300000 (5 minutes)
@@ -92,13 +97,14 @@ export interface HealthOptions {
 export interface DispatchOptions extends Partial<RetryOptions> {
   /**
    * The maximum number of handlers that run at the same time in this process. Each handler name gets an equal
-   * part of them, and at least one. @default 8
+   * share of this number, and at least one run. @default 8
    */
   concurrency?: number | undefined;
-  /** The interval at which to look for events of other processes, and for retries. @default 1000 */
+  /** The interval at which the kit looks for events of other processes, and for retries. @default 1000 */
   pollMs?: number | undefined;
   /**
-   * The lifetime of a claim without renewal. After a crash the handler runs again when it ends. @default 5000
+   * The lifetime of a claim without renewal. After a crash, the handler runs again when the claim ends.
+   * @default 5000
    */
   leaseMs?: number | undefined;
   /** The maximum time of one run of a handler. @default 30000 */
@@ -110,19 +116,18 @@ export interface DispatchOptions extends Partial<RetryOptions> {
 /** When and how often the service is asked about payments. `lookup: true` takes all defaults. */
 export interface LookupOptions {
   /**
-   * The age at which a payment is first looked up. The wait doubles with each lookup. @default 120000 (2
-   * minutes)
+   * The age at which the kit looks up a payment for the first time. The wait doubles with each lookup.
+   * @default 120000 (2 minutes)
    */
   afterMs?: number | undefined;
   /** The maximum wait between two lookups of one payment. @default 21600000 (6 hours) */
   maxDelayMs?: number | undefined;
-  /** The age at which a payment is looked up for the last time. @default 259200000 (3 days) */
+  /** The age at which the kit looks up a payment for the last time. @default 259200000 (3 days) */
   giveUpAfterMs?: number | undefined;
   /** The maximum number of lookups of this process in one second. @default 5 */
   perSecond?: number | undefined;
   /**
-   * The wait between a success return and one lookup of its payment, where no webhook has arrived. @default
-   * 3000
+   * The wait between a success return and one lookup of its payment, if no webhook has arrived. @default 3000
    */
   afterReturnMs?: number | undefined;
   /** The maximum time of one lookup, the access token included. @default 10000 */
@@ -139,8 +144,8 @@ export interface SqlStoreOrStoreOver<Tx = unknown> extends PaymentStore<Tx> {}
 export type SqlPart<Tx> = [Tx] extends [SqlTx<infer Raw>] ? SqlPaymentStore<Raw> : unknown;
 
 /**
- * Everything that {@link createPayments} takes. `undefined` is accepted by type and refused where it is
- * required.
+ * Everything that {@link createPayments} takes. The types accept `undefined`, and the kit refuses `undefined`
+ * for a required option.
  */
 export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = unknown> {
   /** The public address of the router, including its mount path: `https://shop.example/payments`. */
@@ -152,42 +157,45 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
   /** The store of payments, webhooks and dispatches. @see docs/stores.md */
   store: (SqlStoreOrStoreOver<Tx> & SqlPart<Tx>) | undefined;
   /**
-   * The router's addresses below its mount path.
+   * The router's paths, relative to its mount path.
    * @default `{ webhook: "/webhook", success: "/success", cancel: "/cancel" }`
    * @see docs/operations.md#mounting
    */
   paths?: PathOptions | undefined;
-  /** Limits of the webhook endpoint. @default those of its fields */
+  /** Limits of the webhook endpoint. @default the defaults of its fields */
   webhook?: WebhookOptions | undefined;
   /**
-   * A local directory. It keeps verified webhooks while the store is not available, so that they are answered
-   * 200. `false`: no spool, and such webhooks are answered 503. @default beside the file for SQLite, else
-   * none
+   * A local directory that keeps verified webhooks while the store is not available, so that the kit can
+   * answer them with 200. With `false`, there is no spool, and the kit answers such webhooks with 503.
+   * @default beside the file for SQLite, else none
    */
   spool?: SpoolDirectoryOptions | false | undefined;
-  /** When `payments.health()` changes its status. @default those of its fields */
+  /** When `payments.health()` changes its status. @default the defaults of its fields */
   health?: HealthOptions | undefined;
   /** What customers see when they come back. @default the kit's pages */
   returns?: ReturnOptions | undefined;
   /**
-   * How handlers are called. `false`: this process calls none.
+   * How the kit calls handlers. With `false`, this process calls no handlers.
    *
-   * Its handlers are registered, and other processes call them, such as a worker that runs the same code with
-   * `start()`.
-   * @default those of its fields
+   * The handlers of this process are registered, and other processes call these handlers, such as a worker
+   * that runs the same code with `start()`.
+   * @default the defaults of its fields
    */
   dispatch?: DispatchOptions | false | undefined;
   /**
-   * The time for which `create` returns the open attempt of a reference again. @default 900000 (15 minutes)
+   * The time during which `create` returns the open attempt of a reference again. @default 900000 (15
+   * minutes)
    */
   reuseForMs?: number | undefined;
   /** The age at which an open payment raises `payment.overdue`. @default 86400000 (one day) */
   overdueMs?: number | undefined;
-  /** The interval at which to look for overdue payments, parked webhooks and due lookups. @default 60000 */
+  /**
+   * The interval at which the kit looks for overdue payments, parked webhooks and due lookups. @default 60000
+   */
   sweepMs?: number | undefined;
   /**
-   * The time that a webhook may wait for its payment before `payment.unmatched` is raised. @default 300000 (5
-   * minutes)
+   * The time that a webhook may wait for its payment before the kit raises `payment.unmatched`. @default
+   * 300000 (5 minutes)
    */
   unmatchedAfterMs?: number | undefined;
   /**
@@ -195,26 +203,26 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
    */
   attentionReminderMs?: number | undefined;
   /**
-   * The beginning of this shop's clientIds. Webhooks of other shops are recorded as `foreign`, counted, and
-   * raise no event.
+   * The prefix of this shop's clientIds. The kit records and counts webhooks of other shops as `foreign`, and
+   * raises no event for them.
    *
-   * It has 1 to 24 characters of A-Z a-z 0-9 . _ : -
+   * The prefix has 1 to 24 characters of A-Z a-z 0-9 . _ : -
    * @default none
    */
   clientIdPrefix?: string | undefined;
   /**
-   * Asks the service about payments with `GET /v1/payments/{id}`, which the interface document does not show:
-   * `true`, or when and how often. @default false
+   * Lets the kit ask the service about payments with `GET /v1/payments/{id}`, which the interface document
+   * does not show. Give `true`, or say when and how often the kit asks. @default false
    * @see docs/reconciliation.md#lookups
    */
   lookup?: LookupOptions | boolean | undefined;
   /**
-   * `"lookup"`: a completion is applied when the signature covers the whole body, or when a lookup confirms
-   * it. @default none
+   * With `"lookup"`, the kit applies a completion when the signature covers the whole body, or when a lookup
+   * confirms the completion. @default none
    * @see docs/reconciliation.md#a-second-opinion
    */
   confirm?: "lookup" | undefined;
-  /** A pino logger; `false` for no log. @default JSON lines on standard output */
+  /** A pino logger, or `false` for no log. @default JSON lines on standard output */
   logger?: Logger | false | undefined;
   /** The clock, for tests. Leases and retries use the database's clock. @default the system's clock */
   now?: (() => Date) | undefined;
@@ -227,6 +235,9 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
 export interface PartialOptions<Covers extends SignedField, Tx> extends Partial<
   Omit<PaymentsOptions<Covers, Tx>, "service">
 > {
-  /** The payment service: what is left out comes from the environment. @default all from the environment */
+  /**
+   * The payment service. Options that you leave out come from the environment. @default all from the
+   * environment
+   */
   service?: Partial<PaymentServiceOptions> | undefined;
 }

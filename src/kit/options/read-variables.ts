@@ -17,34 +17,34 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export const partVariables = {
   /** A fixed access token */
   "service.accessToken": "TILLKIT_ACCESS_TOKEN",
-  /** OAuth 2 client credentials, with the next two. They take precedence over a fixed token */
+  /** The token address for OAuth 2 client credentials, which take precedence over a fixed token */
   "clientCredentials.tokenUrl": "TILLKIT_TOKEN_URL",
-  /** The name that the service gave this shop */
+  /** The client id that the service gave this shop */
   "clientCredentials.clientId": "TILLKIT_CLIENT_ID",
-  /** The secret that belongs to it */
+  /** The secret of this client id */
   "clientCredentials.clientSecret": "TILLKIT_CLIENT_SECRET",
-  /** The scope to request */
+  /** The scope that the kit requests */
   "clientCredentials.scope": "TILLKIT_TOKEN_SCOPE",
   /** `hmac` (default), `fields` or `public-key` */
   "signature.scheme": "TILLKIT_SIGNATURE",
   /** For `hmac` and `fields`: the webhook secret */
   "signature.secret": "TILLKIT_WEBHOOK_SECRET",
-  /** The old secret, during a rotation */
+  /** The old webhook secret, during a rotation */
   "signature.secret[1]": "TILLKIT_WEBHOOK_SECRET_PREVIOUS",
   /** For `fields`: your identifier at the service */
   "signature.merchantId": "TILLKIT_MERCHANT_ID",
-  /** For `public-key`: the service's key as PEM text. `\n` may stand for its line breaks */
+  /** For `public-key`: the service's public key as PEM text. You can write `\n` for a line break */
   "signature.publicKey": "TILLKIT_PUBLIC_KEY",
   /**
    * For `public-key`: `ed25519`, `ecdsa-sha256`, `ecdsa-sha384`, `ecdsa-sha512`, `rsa-sha256` or
-   * `rsa-pss-sha256`. For the others: `sha256` (default), `sha384` or `sha512`
+   * `rsa-pss-sha256`. For the other schemes: `sha256` (default), `sha384` or `sha512`
    */
   "signature.algorithm": "TILLKIT_SIGNATURE_ALGORITHM",
-  /** The signature header, if it is not `Service-Signature` */
+  /** The name of the signature header, if it is not `Service-Signature` */
   "signature.header": "TILLKIT_SIGNATURE_HEADER",
   /**
    * A file (`shop.db`), or a `postgres://`, `mysql://` or `mariadb://` address. Behind a pooler that shares
-   * sessions: `postgres://…?preparedStatements=false`, see
+   * sessions, use `postgres://…?preparedStatements=false`; see
    * [poolers](docs/failover.md#poolers-in-front-of-postgresql)
    */
   store: "TILLKIT_DATABASE",

@@ -1,36 +1,39 @@
 import { type ReturnView } from "../../checkout/handle-return.js";
 import { type MoreTranslations } from "../../checkout/return-translations.js";
 
-/** What the customer sees after the checkout. By default the kit's own pages are shown. */
+/** What the customer sees after the checkout. By default, the kit shows its own pages. */
 export interface ReturnOptions {
   /**
-   * The link back to the shop on the kit's pages. `{reference}` and `{clientId}` are replaced, escaped.
-   * Without placeholders, the page for unknown addresses also has the link.
+   * The link back to the shop on the kit's pages. The kit replaces `{reference}` and `{clientId}` with the
+   * escaped values. A link without placeholders is also on the page for unknown addresses.
    * @default no link
    */
   backUrl?: string | undefined;
   /**
-   * The link to the customer's order on the kit's pages. Its form is that of `backUrl`:
-   * `/orders/{reference}`. @default no link
+   * The link to the customer's order on the kit's pages, in the form of `backUrl`: `/orders/{reference}`.
+   * @default no link
    */
   orderUrl?: string | undefined;
   /**
-   * The link "Pay again". It is shown if another attempt is safe: the payment was canceled or failed, and no
-   * other attempt of the order is paid. Its form is that of `backUrl`: `/orders/{reference}`. @default no
-   * link
+   * The link "Pay again", in the form of `backUrl`: `/orders/{reference}`. The kit shows this link if another
+   * attempt is safe: the payment was canceled or failed, and no other attempt of the order is paid. @default
+   * no link
    * @see docs/returns.md#pay-again
    */
   payAgainUrl?: string | undefined;
   /**
-   * The address to which success returns are redirected (303): an absolute http(s) address or a path on the
-   * shop's own host. Placeholders as in `backUrl`.
+   * The address to which the kit redirects success returns (303): an absolute http(s) address or a path on
+   * the shop's own host. The kit replaces the placeholders of `backUrl`.
    *
-   * The order page must read from its own database whether the order is paid: a return is no proof of
-   * payment.
+   * The order page must read from its own database whether the order is paid, because a return does not prove
+   * a payment.
    * @default the kit's page
    */
   successUrl?: string | undefined;
-  /** The address to which cancel returns are redirected, as `successUrl`. @default the kit's page */
+  /**
+   * The address to which the kit redirects cancel returns, in the form of `successUrl`. @default the kit's
+   * page
+   */
   cancelUrl?: string | undefined;
   /** The shop's name on the kit's pages. @default none */
   shopName?: string | undefined;
@@ -42,36 +45,36 @@ export interface ReturnOptions {
   /**
    * The colour of links and buttons on the kit's pages: `#0b6650`.
    *
-   * It is made darker on light pages, and lighter on dark ones, until its contrast is 4.5 to 1.
+   * The kit makes the colour darker on light pages, and lighter on dark pages, until the contrast is 4.5 to
+   * 1.
    * @default the kit's green
    * @see docs/returns.md#the-shops-look
    */
   accent?: string | undefined;
   /**
-   * The colour behind the card on the kit's pages: `#fbf6ee`. If text is not readable on it, the kit makes it
-   * lighter on light pages, and darker on dark pages. @default the kit's grey
+   * The colour behind the card on the kit's pages: `#fbf6ee`. If text is not readable on this colour, the kit
+   * makes the colour lighter on light pages, and darker on dark pages. @default the kit's grey
    * @see docs/returns.md#the-shops-look
    */
   background?: string | undefined;
   /**
    * An e-mail address, a telephone number, an https address or a short sentence, for customers whose payment
-   * is
-   * delayed, failed or does not fit. @default none
+   * is delayed, has failed or has another amount. @default none
    */
   contact?: string | undefined;
   /** The label of the link to `backUrl`, in the shop's language. @default "Back to the shop", translated */
   backLabel?: string | undefined;
   /**
-   * All translations of the pages in further languages, by their code: `{ sw: {…} }`. A payment's `locale` or
-   * the browser chooses the language. At the start, an error lists missing and unknown keys. @default English
-   * and French
+   * The complete translations of the pages into further languages, by language code: `{ sw: {…} }`. A
+   * payment's `locale` or the browser chooses the language. At the start, an error lists missing and unknown
+   * keys. @default English and French
    * @see docs/returns.md#languages
    */
   translations?: MoreTranslations | undefined;
   /**
-   * Returns the complete page, instead of the kit's own page. Escape the values of `view`.
+   * A function that returns the complete page instead of the kit's own page. Escape the values of `view`.
    *
-   * `nonce` is that of the response's Content-Security-Policy.
+   * `nonce` is the nonce of the response's Content-Security-Policy.
    * @default the kit's page
    */
   render?: ((view: ReturnView, page: { nonce: string; language: string }) => string) | undefined;
