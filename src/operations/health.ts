@@ -164,7 +164,7 @@ export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
   const found: Found = {
     webhooks_refused: isRefused && "Neither the store nor a spool could keep the last webhook.",
     store_unreachable: !reachable && "The store does not answer.",
-    store_not_writable: reachable && !writable && "The store answers reads, and takes no write.",
+    store_not_writable: reachable && !writable && "The store answers reads, but accepts no writes.",
     store_stuck: stuck && "So many commits hang that webhooks do not wait for the store.",
     webhook_not_recordable: refused !== undefined && !isRefused && "The store refused the last webhook.",
     durability_warning: warnings.length > 0 && warnings.join("; "),
@@ -202,7 +202,7 @@ function findInSpool<Tx>(
   const failingMs = Math.round(performance.now() - failingSince);
   const isTooLong = records > 0 && failingMs > spoolingDownAfterMs;
   return {
-    spooling_too_long: isTooLong && `The store has taken no webhook for ${failingMs} ms.`,
+    spooling_too_long: isTooLong && `The store has accepted no webhook for ${failingMs} ms.`,
     spool_waiting: records > 0 && `${records} webhooks wait in the spool.`,
     spool_set_aside: setAside > 0 && `${setAside} webhooks were set aside.`,
   };
@@ -226,13 +226,13 @@ function findInCounts<Tx>(
   return {
     dispatches_dead: dead > 0 && `${dead} dispatches are dead.`,
     events_late:
-      oldestUndoneAt && isFar(oldestUndoneAt, now().getTime()) && `An event waits since ${oldestUndoneAt}.`,
-    handler_missing: missing.length > 0 && `No process runs: ${missing.join(", ")}.`,
+      oldestUndoneAt &&
+      isFar(oldestUndoneAt, now().getTime()) &&
+      `An event has been waiting since ${oldestUndoneAt}.`,
+    handler_missing: missing.length > 0 && `No process runs these handlers: ${missing.join(", ")}.`,
     handler_paused:
       paused.length > 0 &&
-      paused
-        .map(({ name, by, at, reason }) => `${name} is paused by ${by} since ${at}: ${reason}`)
-        .join("; "),
+      paused.map(({ name, by, at, reason }) => `${name} was paused by ${by} at ${at}: ${reason}`).join("; "),
     database_clock_off: clock && isFar(clock, Date.now()) && `The database's clock says ${clock}.`,
   };
 }
@@ -245,12 +245,13 @@ function findInProcess<Tx>(parts: HealthParts<Tx>): Found {
   const isFailing = count >= minMismatches && spanMs > lateMs;
   return {
     transactions_hanging:
-      hanging() > 0 && `${hanging()} transactions of handlers have not ended, although their runs have.`,
+      hanging() > 0 && `${hanging()} transactions of handlers have not ended, although the runs have ended.`,
     sweep_failing:
       sweeps >= minFailedSweeps &&
-      `The last ${sweeps} sweeps have failed, so payments are not raised as overdue${because(error)}`,
+      `The last ${sweeps} sweeps have failed, so the kit raises no overdue payments${because(error)}`,
     signatures_failing:
-      isFailing && `None of ${count} webhooks verified: a wrong secret, or forged webhooks.`,
+      isFailing &&
+      `None of ${count} webhooks had a valid signature: the secret is wrong, or the webhooks are forged.`,
     webhooks_silent: silence() ?? false,
     store_went_back: wentBack()?.message ?? false,
     clock_jumped: lastMs !== 0 && `The machine's clock jumped by ${lastMs} ms, or the machine was suspended.`,

@@ -208,7 +208,7 @@ describe("a transaction that never settles", () => {
     expect(told).toHaveLength(8);
     expect((await payments.health()).reasons).toContainEqual({
       code: "transactions_hanging",
-      message: "8 transactions of handlers have not ended, although their runs have.",
+      message: "8 transactions of handlers have not ended, although the runs have ended.",
     });
   });
 

@@ -77,14 +77,14 @@ describe("the reasons of the health", () => {
     });
     expect(health.reasons.map(({ code, message }) => `${code}: ${message}`)).toEqual([
       "webhooks_refused: Neither the store nor a spool could keep the last webhook.",
-      "spooling_too_long: The store has taken no webhook for 2000 ms.",
+      "spooling_too_long: The store has accepted no webhook for 2000 ms.",
       "store_stuck: So many commits hang that webhooks do not wait for the store.",
       "spool_waiting: 2 webhooks wait in the spool.",
       "spool_set_aside: 4 webhooks were set aside.",
       "dispatches_dead: 3 dispatches are dead.",
-      `events_late: An event waits since ${timeAt(-60_001)}.`,
-      "handler_missing: No process runs: books, mail.",
-      "signatures_failing: None of 12 webhooks verified: a wrong secret, or forged webhooks.",
+      `events_late: An event has been waiting since ${timeAt(-60_001)}.`,
+      "handler_missing: No process runs these handlers: books, mail.",
+      "signatures_failing: None of 12 webhooks had a valid signature: the secret is wrong, or the webhooks are forged.",
       "clock_jumped: The machine's clock jumped by -7 ms, or the machine was suspended.",
       "durability_warning: fsync is off; the disk is remote",
     ]);
@@ -115,7 +115,7 @@ describe("the reasons of the health", () => {
       messagesOf(await check({ spool: spoolOf(1), keeper: keeperIn({ failingSince }) }));
     expect(await after(9_000)).toEqual({ spool_waiting: "1 webhooks wait in the spool." });
     expect(await after(8_999)).toMatchObject({
-      spooling_too_long: "The store has taken no webhook for 1001 ms.",
+      spooling_too_long: "The store has accepted no webhook for 1001 ms.",
     });
   });
 
@@ -134,7 +134,7 @@ describe("the reasons of the health", () => {
     expect(codesOf(await check({ store: near, runs: () => false }))).toEqual([]);
     const far = counting({ clock: timeAt(3_539_999), waiting });
     expect(messagesOf(await check({ store: far, runs: () => false }))).toEqual({
-      handler_missing: "No process runs: books.",
+      handler_missing: "No process runs these handlers: books.",
       database_clock_off: `The database's clock says ${timeAt(3_539_999)}.`,
     });
   });
@@ -170,7 +170,7 @@ describe("the reasons of the health", () => {
     };
     expect(await state()).toEqual(["ok", {}]);
     store.transaction = () => Promise.reject(new Error("read-only"));
-    const message = "The store answers reads, and takes no write.";
+    const message = "The store answers reads, but accepts no writes.";
     expect(await state()).toEqual(["down", { store_not_writable: message }]);
     expect(await state(spoolOf(0))).toEqual(["degraded", { store_not_writable: message }]);
     store.transaction = transaction;
@@ -252,7 +252,7 @@ describe("the health about refused webhooks", () => {
     refuse("body_too_large", 413, 9);
     expect(await told()).toBeUndefined();
     refuse("signature_mismatch", 401);
-    expect(await told()).toContain("None of 10 webhooks verified");
+    expect(await told()).toContain("None of 10 webhooks had a valid signature");
     verify();
     expect(await told()).toBeUndefined();
   });
@@ -269,7 +269,7 @@ describe("the health about refused webhooks", () => {
     expect(await told()).toBeUndefined();
     pass(1);
     refuse("signature_mismatch", 401);
-    expect(await told()).toContain("None of 12 webhooks verified");
+    expect(await told()).toContain("None of 12 webhooks had a valid signature");
   });
 });
 

@@ -129,7 +129,7 @@ async function saveAction<Tx>(
     const { attention, ...rest } = stored;
     const isPaid = attention === "paid_twice" || attention === "paid_late";
     if (stored.state !== payment!.state || attention !== payment!.attention)
-      throw new TillkitError("store_conflict", `${subject} has changed in this moment.`);
+      throw new TillkitError("store_conflict", `${subject} has just changed.`);
     changes.updated = [{ ...rest, ...(!isPaid && { attention: "settled" as const }), updatedAt: at }];
   } else if (given.action === "settle") {
     const action = "dismissed" as const;
@@ -228,10 +228,10 @@ function refuseOvertaken(
 function overtaken({ changes }: AttentionNote, version: number): TillkitError {
   const last = changes.at(-1);
   const what = last
-    ? `${last.by} ${last.did} it${last.after === undefined ? "" : ` (${last.after})`} at ${last.at}${last.reason === undefined ? "" : `: ${last.reason}`}`
-    : "it changed in this moment";
+    ? `${last.by} ${last.did} the entry${last.after === undefined ? "" : ` (${last.after})`} at ${last.at}${last.reason === undefined ? "" : `: ${last.reason}`}`
+    : "the entry has just changed";
   return new TillkitError("store_conflict", `Nothing was done, because ${what}.`, {
-    fix: `Look at the entry again. To do it all the same, give its version, which is ${version} now.`,
+    fix: `Look at the entry again. To take the action anyway, give the entry's version, which is now ${version}.`,
   });
 }
 

@@ -77,35 +77,37 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     of: "claim",
     settle: "attention",
     why: ({ claim }) =>
-      `The customer says that it is paid, with the number ${claim?.claims.map(({ number }) => number).join(" or ")}. Nothing has confirmed it.`,
+      `The customer says that the payment is paid, with the number ${claim?.claims.map(({ number }) => number).join(" or ")}. Nothing has confirmed the payment.`,
     next: (fact) =>
-      `Look for the number in a statement, or ask the service. Paid: ${acceptLine("statement", fact)}. Not paid: tell the customer, then: ${settleLine(fact)}.`,
+      `Look for the number in a statement, or ask the service. If it is paid: ${acceptLine("statement", fact)}. If it is not paid, tell the customer, then: ${settleLine(fact)}.`,
   },
   paid_other_amount: {
     of: "payment",
     settle: "fact",
-    why: () => "The customer paid an amount that was replaced by another one. The order is not fulfilled.",
+    why: () =>
+      "The customer paid an amount that you had replaced with another amount. The order is not fulfilled.",
     next: (fact) =>
-      `Fulfil it: ${resolveLine("accept", fact)}. Or pay back: ${resolveLine("refunded", fact)}.`,
+      `To fulfil the order: ${resolveLine("accept", fact)}. If you pay the money back: ${resolveLine("refunded", fact)}.`,
   },
   paid_twice: {
     of: "payment",
     settle: "attention",
-    why: () => "The order is paid already, and this is a second payment of it.",
-    next: (fact) => `Pay it back, then: ${resolveLine("refunded", fact)}.`,
+    why: () => "The order is already paid, and this payment is a second payment for the same order.",
+    next: (fact) => `Pay the money back, then: ${resolveLine("refunded", fact)}.`,
   },
   mismatched: {
     of: "webhook",
     settle: "attention",
     why: (fact) => `A signed webhook differs from the payment: ${said(fact)}. Nothing was applied.`,
     next: (fact) =>
-      `Ask the service. Right: ${resolveLine("accept", fact)}. Wrong: ${resolveLine("dismiss", fact)}.`,
+      `Ask the service. If the webhook is right: ${resolveLine("accept", fact)}. If it is wrong: ${resolveLine("dismiss", fact)}.`,
   },
   paid_late: {
     of: "payment",
     settle: "attention",
-    why: () => "It was paid after it was canceled, replaced or given up.",
-    next: (fact) => `Deliver, or pay back and ${resolveLine("refunded", fact)}. Then: ${settleLine(fact)}.`,
+    why: () => "The payment was paid after it was canceled, replaced or given up.",
+    next: (fact) =>
+      `Deliver the order, then: ${settleLine(fact)}. Or pay the money back, then: ${resolveLine("refunded", fact)}.`,
   },
   unmatched: {
     of: "webhook",
@@ -114,63 +116,65 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     why: ({ webhook }) =>
       `A signed webhook names a payment that the store does not have: ${webhook?.clientId}.`,
     next: (fact) =>
-      `Ours: tillkit payments adopt ${fact.webhook?.clientId} --reference <order> ${amountOptions(fact)} ${person}. Of another shop: ${resolveLine("dismiss", fact)}.`,
+      `If the payment is ours: tillkit payments adopt ${fact.webhook?.clientId} --reference <order> ${amountOptions(fact)} ${person}. If it belongs to another shop: ${resolveLine("dismiss", fact)}.`,
   },
   unconfirmed: {
     of: "webhook",
     afterMs: "unmatched",
     settle: "attention",
-    why: () => "A webhook says that it is paid, and no lookup has confirmed it.",
+    why: () => "A webhook says that the payment is paid, but no lookup has confirmed the payment.",
     next: (fact) =>
-      `Ask the service. Paid: ${resolveLine("accept", fact)}. Not paid: ${resolveLine("dismiss", fact)}.`,
+      `Ask the service. If it is paid: ${resolveLine("accept", fact)}. If it is not paid: ${resolveLine("dismiss", fact)}.`,
   },
   reported: {
     of: "webhook",
     settle: "attention",
     why: ({ webhook }) =>
-      `The service reported "${webhook?.status}" of a payment that had ended. It was not applied.`,
-    next: (fact) => `Perhaps a refund: ask the service. Then: ${settleLine(fact)}.`,
+      `The service reported "${webhook?.status}" for a payment that had ended. This status was not applied.`,
+    next: (fact) => `The status may mean a refund: ask the service. Then: ${settleLine(fact)}.`,
   },
   inadmissible: {
     of: "webhook",
     settle: "attention",
     why: (fact) => `A signed webhook cannot be read: ${said(fact)}.`,
     next: (fact) =>
-      `About a payment: ${acceptLine("lookup", fact)} --client-id <id>. Otherwise: ${settleLine(fact)}.`,
+      `If the webhook is about a payment: ${acceptLine("lookup", fact)} --client-id <id>. Otherwise: ${settleLine(fact)}.`,
   },
   dead_dispatch: {
     of: "dispatch",
     settle: "attention",
     why: ({ dispatch }) =>
-      `The handler ${dispatch?.handler} failed for good on ${dispatch?.type}: ${dispatch?.error ?? "no error is stored"}`,
+      `All attempts of the handler ${dispatch?.handler} for ${dispatch?.type} have failed: ${dispatch?.error ?? "no error is stored"}`,
     next: ({ dispatch }) =>
-      `Remove the cause, then: tillkit handlers retry ${dispatch?.handler} --event-id ${dispatch?.eventId} ${person} --apply.`,
+      `Fix the cause, then: tillkit handlers retry ${dispatch?.handler} --event-id ${dispatch?.eventId} ${person} --apply.`,
   },
   handler_paused: {
     of: "handler",
     settle: "fact",
     why: ({ subject, text }) => `The handler ${subject} is paused ${text}`,
-    next: ({ subject }) => `When its cause is gone: tillkit handlers resume ${subject} --by <name>.`,
+    next: ({ subject }) =>
+      `When the cause of the pause is gone: tillkit handlers resume ${subject} --by <name>.`,
   },
   creation_uncertain: {
     of: "payment",
     afterMs: hourMs,
     settle: "attention",
     why: () => "The creation had no clear answer: the service may or may not have this payment.",
-    next: (fact) => `Ask the service. Paid: ${acceptLine("lookup", fact)}. Otherwise: ${settleLine(fact)}.`,
+    next: (fact) =>
+      `Ask the service. If it is paid: ${acceptLine("lookup", fact)}. Otherwise: ${settleLine(fact)}.`,
   },
   overdue: {
     of: "payment",
     settle: "attention",
-    why: () => "It is open for too long, and the service reported nothing.",
+    why: () => "The payment has been open for too long, and the service reported nothing.",
     next: (fact) =>
-      `Look at the service. Paid: ${acceptLine("lookup", fact)}. Otherwise: ${settleLine(fact)}.`,
+      `Ask the service. If it is paid: ${acceptLine("lookup", fact)}. Otherwise: ${settleLine(fact)}.`,
   },
   spool_set_aside: {
     of: "process",
     settle: "fact",
-    why: ({ text = "" }) => `${text} They could not be recorded.`,
-    next: () => "Look at the files in the folder set-aside of the spool; docs/operations.md says how.",
+    why: ({ text = "" }) => `${text} The kit could not record these webhooks.`,
+    next: () => "Look at the files in the spool's folder set-aside; docs/operations.md says how.",
   },
   health: {
     of: "process",

@@ -189,7 +189,7 @@ async function expectKnown<Tx>(store: PaymentStore<Tx>, name: string): Promise<v
   const hint = names.length > 0 ? suggestion(name, names) : "It knows none yet.";
   throw new TillkitError(
     "handler_unknown",
-    `The store knows no handler named ${JSON.stringify(name)}. ${hint}`,
+    `The store has no handler named ${JSON.stringify(name)}. ${hint}`,
   );
 }
 

@@ -52,7 +52,7 @@ export function decideEvidence(
   if (decided.outcome === "applied")
     return { payment: decisions.payments.find(stored.clientId)!, events: decided.events };
   const why = "reason" in decided ? decided.reason : decided.outcome;
-  throw new TillkitError("evidence_mismatch", `The evidence does not fit the payment: ${why}.`);
+  throw new TillkitError("evidence_mismatch", `The evidence does not match the payment: ${why}.`);
 }
 
 /** Returns the evidence as a report. The payment's own service id stands in for one that the evidence does not show. */

@@ -49,7 +49,7 @@ export function createSilenceWatch<Tx>({
     /** Returns what a person must know; `undefined` while webhooks come as usual. */
     problem: () =>
       silence &&
-      `No webhook came since ${silence.since}, although about ${Math.round(silence.expected)} of ${silence.waiting} payments should have one. Check the address at the service.`,
+      `No webhook has come since ${silence.since}, although about ${Math.round(silence.expected)} of ${silence.waiting} payments should have a webhook. Check the webhook address at the service.`,
   };
 }
 

@@ -69,7 +69,10 @@ onEachStore("the events about what needs a person", (bench) => {
     expect(await told(bench.store, "c-3")).toEqual(["opened paid_twice", "closed paid_twice gone"]);
     const closed = (await bench.store.history("c-2")).events.at(-1)!;
     expect(closed.payload).toMatchObject({
-      entry: { id: "paid_late:c-2", why: "It was paid after it was canceled, replaced or given up." },
+      entry: {
+        id: "paid_late:c-2",
+        why: "The payment was paid after it was canceled, replaced or given up.",
+      },
       how: "settled",
       by: "Amina",
       reason: "delivered",

@@ -167,8 +167,8 @@ onEachDatabase("what people do about what needs them", (kind) => {
     await first.attend(id, { action: "assign", by: "Amina", version: seen });
     const overtaken = {
       code: "store_conflict",
-      message: expect.stringMatching(/^Nothing was done, because Amina assigned it \(Amina\) at /),
-      fix: expect.stringContaining("version, which is 1 now"),
+      message: expect.stringMatching(/^Nothing was done, because Amina assigned the entry \(Amina\) at /),
+      fix: expect.stringContaining("version, which is now 1"),
     };
     await expect(
       second.attend(id, { action: "settle", by: "Said", reason: "mine", version: seen }),
@@ -211,7 +211,7 @@ onEachDatabase("what people do about what needs them", (kind) => {
     expect(refused).toHaveLength(2);
     for (const { code, message } of refused)
       expect([code, message].join(" ")).toMatch(
-        /store_conflict .*person \d settled it|resolution_not_possible .*closed/,
+        /store_conflict .*person \d settled the entry|resolution_not_possible .*closed/,
       );
     const history = await shops[0]!.history("c-1");
     expect(history.entries.filter((each) => each.kind === "attention")).toHaveLength(1);

@@ -28,7 +28,7 @@ onEachStore("what customers claim", (bench) => {
         reference: "o-c-2",
         total: { value: "1475", currency: "KMF" },
         repeats: 2,
-        why: "The customer says that it is paid, with the number PP 71 or PP 82. Nothing has confirmed it.",
+        why: "The customer says that the payment is paid, with the number PP 71 or PP 82. Nothing has confirmed the payment.",
         next: expect.stringMatching(
           /number in a statement.*tillkit resolve accept --client-id c-2 --by <name> --reason <why> --evidence/,
         ),

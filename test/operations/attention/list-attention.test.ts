@@ -191,7 +191,7 @@ onEachDatabase("what needs a person", (kind) => {
       rule: "dead_dispatch",
       clientId: "c-1",
       why: expect.stringContaining(
-        "The handler printer failed for good on payment.completed: Error: no paper",
+        "All attempts of the handler printer for payment.completed have failed: Error: no paper",
       ),
       next: expect.stringMatching(
         /tillkit handlers retry printer --event-id [\da-f-]{36} --by <name> --reason <why> --apply/,

@@ -115,7 +115,7 @@ describe("a paused handler", () => {
       reasons: [
         {
           code: "handler_paused",
-          message: "books is paused by Amina since 2024-05-01T10:00:00.000Z: the accounts are down",
+          message: "books was paused by Amina at 2024-05-01T10:00:00.000Z: the accounts are down",
         },
       ],
       handlers: [{ name: "books", paused: pause }],
@@ -215,13 +215,13 @@ describe("the control of handlers", () => {
     const { payments } = await shop(new MemoryStore());
     const unknown = {
       code: "handler_unknown",
-      message: 'The store knows no handler named "boks". Did you mean books?',
+      message: 'The store has no handler named "boks". Did you mean books?',
     };
     await expect(payments.pauseHandler("boks", pause)).rejects.toMatchObject(unknown);
     await expect(payments.resumeHandler("boks", { by })).rejects.toMatchObject(unknown);
     await expect(payments.limitHandler("x", { perSecond: 1 })).rejects.toMatchObject({
       code: "handler_unknown",
-      message: 'The store knows no handler named "x". The names are books.',
+      message: 'The store has no handler named "x". The names are books.',
     });
   });
 

@@ -143,7 +143,7 @@ describe("the kit", () => {
     ]);
     expect(silent[0]!.probability).toBeLessThan(1e-6);
     expect(Math.round(silent[0]!.expected)).toBe(18);
-    const why = `No webhook came since ${since}, although about 18 of 20 payments should have one. Check the address at the service.`;
+    const why = `No webhook has come since ${since}, although about 18 of 20 payments should have a webhook. Check the webhook address at the service.`;
     expect((await payments.health()).reasons).toContainEqual({ code: "webhooks_silent", message: why });
     const { entries } = await payments.attention({ rule: "health" });
     expect(entries).toContainEqual(expect.objectContaining({ id: "health:webhooks_silent", why }));
