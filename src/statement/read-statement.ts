@@ -86,7 +86,7 @@ class Table {
     if ("problem" in record) return [record];
     const { fields } = record;
     if (fields.length !== this.#width) {
-      const message = `The row has ${fields.length} fields, and the first row has ${this.#width}.`;
+      const message = `The row has ${fields.length} fields, but the first row has ${this.#width}.`;
       return [{ line, problem: { code: "fields_count", message } }];
     }
     return [this.#read(line, fields, this.#columns)];
@@ -108,7 +108,7 @@ class Table {
     this.#columns = findColumnsBelow(record, columns, find);
     const farthest = Math.max(...Object.values(this.#columns)) + 1;
     if (farthest > this.#width)
-      throw statementUnreadable(`it has ${this.#width} columns, and column ${farthest} was given`);
+      throw statementUnreadable(`the statement has ${this.#width} columns, but you gave column ${farthest}`);
     return header ? [] : this.rowsOf(record);
   }
 
@@ -126,7 +126,7 @@ class Table {
       const value = text && readValue(text, this.#cells);
       if (value !== undefined) amounts[field] = value;
       if (text === undefined || value !== undefined) continue;
-      const message = `${field} ${quote(text)} does not fit the separators of the statement.`;
+      const message = `${field} ${quote(text)} does not match the separators of the statement.`;
       return withValidIds({ line, problem: { code: "value_invalid", message }, ...ids });
     }
     return {
@@ -153,7 +153,7 @@ function findColumnsBelow(
   choices: StatementFormat["columns"] = {},
   find: () => Columns,
 ): Columns {
-  const hint = `Line ${skipped?.line} was skipped as a comment. If it is the header, give another \`comment\`.`;
+  const hint = `Line ${skipped?.line} was skipped as a comment. If this line is the header, give another \`comment\`.`;
   let columns: Columns;
   try {
     columns = find();
@@ -203,7 +203,7 @@ function checkFormat(format: StatementFormat): void {
   const named = Object.entries(columns ?? {}).find(([, choice]) => typeof choice === "string");
   if (header === false && named)
     throw invalidOption(
-      `Without a header the column of ${named[0]} must be a number, and not "${String(named[1])}".`,
+      `Without a header, the column of ${named[0]} must be a number instead of "${String(named[1])}".`,
     );
 }
 

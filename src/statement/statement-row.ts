@@ -155,7 +155,7 @@ export function withValidIds({ clientId, serviceId, ...row }: UnreadableRow): Un
 function problemOf(row: NamedRow, kind: CheckedRow["kind"]): RowProblem | undefined {
   const { clientId, serviceId, payout, value, fee, net, currency, status, source, time } = row;
   if (!clientId && !serviceId && kind !== "payout" && !row.unmatched)
-    return problem("id_missing", `${withoutIds}, and no amount and time to find it by.`);
+    return problem("id_missing", `${withoutIds}, and no amount and time to find the payment.`);
   for (const [name, id] of Object.entries({ clientId, serviceId, payout }))
     if (id && !isId(id))
       return problem(
@@ -173,8 +173,7 @@ function problemOf(row: NamedRow, kind: CheckedRow["kind"]): RowProblem | undefi
         `${name} ${quotedValue(text)} is longer than ${maxTextLength} characters.`,
       );
   const isTime = !time || (isDateTime(time) && isInYears(Date.parse(time)));
-  if (!isTime)
-    return problem("time_invalid", `time ${quotedValue(time)} is not a date and time that exists.`);
+  if (!isTime) return problem("time_invalid", `time ${quotedValue(time)} is not an existing date and time.`);
   return undefined;
 }
 
@@ -199,7 +198,7 @@ function amountProblem(name: string, given: unknown, currency: unknown): RowProb
   const decimals = (minorUnit(currency) ?? 4) || "none";
   return problem(
     "value_decimals",
-    `${name} ${quotedValue(given)} has too many decimals: ${currency} has ${decimals}.`,
+    `${name} ${quotedValue(given)} has too many decimals: amounts in ${currency} have ${decimals}.`,
   );
 }
 

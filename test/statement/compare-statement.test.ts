@@ -371,7 +371,7 @@ describe("a statement compared with stored payments", () => {
     const lines = [row("a", { value: "1475,00 F" }), row("b", { value: "?" })];
     await expect(compared(await storeOf(), header, lines, { period: undefined })).rejects.toMatchObject({
       code: "statement_unreadable",
-      message: expect.stringMatching(/^None of its 2 rows can be read\. Line 2: /),
+      message: expect.stringMatching(/^None of the statement's 2 rows can be read\. Line 2: /),
     });
   });
 

@@ -47,7 +47,7 @@ describe("a row without a clientId and a serviceId", () => {
     expect(taken).toContain(
       "several payments have the provider's number MVK-2: order-c completed, order-b completed",
     );
-    expect(none).toContain("no payment of 2024-05-12 has its amount");
+    expect(none).toContain("no payment of 2024-05-12 has the row's amount");
   });
 
   it("that fits several payments names them with their state, and is in the sums", async () => {
@@ -99,7 +99,7 @@ describe("a row without a clientId and a serviceId", () => {
     const { findings, summary } = await compared(store, header, rowOf("ZZZ-9"));
     expect(findings.map(({ kind }) => kind)).toEqual(["unmatched_row", "missing_there"]);
     expect(findings[0]!.problem!.message).toContain(
-      "the payment of 2024-05-10 with its amount has the number MVK-1: order-a completed",
+      "the payment of 2024-05-10 with the row's amount has the number MVK-1: order-a completed",
     );
     expect(summary.balanced).toBe(false);
     expect((await compared(store, header, rowOf("mvk 1"))).summary.balanced).toBe(true);

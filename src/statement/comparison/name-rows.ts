@@ -70,9 +70,10 @@ async function nameByDay(row: StatementRow, dayOf: ReadDay): Promise<NamedRow> {
   const candidates = found.map(candidateOf);
   const other = found.length === 1 ? found[0]!.reported?.providerId : undefined;
   if (providerId && other && plain(other) !== plain(providerId))
-    return unnamed(row, candidates, `the payment of ${day} with its amount has the number ${other}`);
-  if (found.length > 0) return nameBy(row, candidates, `${number}several payments of ${day} have its amount`);
-  return nameBy(row, [], `${number}no payment of ${day} has its amount`);
+    return unnamed(row, candidates, `the payment of ${day} with the row's amount has the number ${other}`);
+  if (found.length > 0)
+    return nameBy(row, candidates, `${number}several payments of ${day} have the row's amount`);
+  return nameBy(row, [], `${number}no payment of ${day} has the row's amount`);
 }
 
 /** Returns the row with the clientId of the only candidate, or else with all of them and why none was chosen. */

@@ -73,8 +73,8 @@ export class RunState {
     if (this.firstProblem !== undefined && this.rows.bad === this.rows.read)
       throw new TillkitError(
         "statement_unreadable",
-        `None of its ${this.rows.read} rows can be read. ${this.firstProblem}`,
-        { fix: "Give the format of the statement: its columns, its separators and the form of its times." },
+        `None of the statement's ${this.rows.read} rows can be read. ${this.firstProblem}`,
+        { fix: "Give the format of the statement: the columns, the separators and the time format." },
       );
     if (this.#days === undefined) throw periodMissing("no period was given, and no row has a time");
     const { from, to } = this.#days;

@@ -47,7 +47,7 @@ export function findColumns(
   }
   const has = (field: StatementField): boolean => columns[field] !== undefined || given.includes(field);
   if (!(["clientId", "serviceId", "providerId", "time"] as const).some(has))
-    throw unclear("No column has the clientId or the serviceId, nor the providerId or the time.", headers);
+    throw unclear("No column has the clientId, the serviceId, the providerId or the time.", headers);
   for (const field of ["value", "currency"] as const)
     if (!has(field)) throw unclear(`No column has the ${field}.`, headers);
   return columns;
@@ -56,14 +56,14 @@ export function findColumns(
 function chosen(field: StatementField, choice: string | number, headers: readonly string[]): number {
   if (typeof choice === "number") {
     if (isWholeNumber(choice, 1)) return choice - 1;
-    throw unclear(`The column of ${field} is ${choice}, but columns are counted from 1.`, headers);
+    throw unclear(`The column of ${field} is ${choice}, but column numbers start at 1.`, headers);
   }
   const found = headers.flatMap((name, index) => (name === choice.trim() ? [index] : []));
   if (found.length === 1) return found[0]!;
   throw unclear(
     found.length === 0
-      ? `No header is "${choice}", which was given for the ${field}.`
-      : `${found.length} headers are "${choice}"; give the number of the column of the ${field}.`,
+      ? `No header is "${choice}", which you gave as the column of ${field}.`
+      : `${found.length} headers are "${choice}"; give the column number for ${field}.`,
     headers,
   );
 }
@@ -74,7 +74,7 @@ function usual(field: StatementField, headers: readonly string[]): number | unde
   const [index, other] = headers.flatMap((one, at) => (names.includes(plain(one)) ? [at] : []));
   if (index === undefined || other === undefined) return index;
   const [first, second] = [index, other].map((at) => quote(headers[at]!));
-  const fix = `Name the right one as the column of ${field}, or give none for it.`;
+  const fix = `Name the right header as the column of ${field}, or give no column for ${field}.`;
   throw unclear(`${first} and ${second} may both be the ${field}. ${fix}`, headers);
 }
 

@@ -103,7 +103,7 @@ class LineSplitter {
       return this.#line(this.#decoder.decode(bytes));
     } catch {
       if (this.#skipping) return this.#line("");
-      return [this.#problem("encoding_invalid", `The line is not ${this.#encoding.toUpperCase()}.`)];
+      return [this.#problem("encoding_invalid", `The line is not valid ${this.#encoding.toUpperCase()}.`)];
     }
   }
 

@@ -115,11 +115,11 @@ export class RecordReader {
 
 const neverClosed: RowProblem = {
   code: "quote_open",
-  message: "A quotation mark opens a field and is not closed.",
+  message: "A field begins with a quotation mark, but has no closing quotation mark.",
 };
 const misplaced: RowProblem = {
   code: "quote_misplaced",
-  message: "A quotation mark is where RFC 4180 allows none.",
+  message: "A quotation mark is in a place where RFC 4180 does not allow it.",
 };
 
 type Split =

@@ -17,7 +17,7 @@ export const translations = translate({
     `${matched} paiements sont identiques sur le relevé et dans vos livres.`,
   ],
   differsDetail: (matched: string, rows: string) => [
-    `${matched} of ${rows} rows are the same on both sides. The rest is listed below.`,
+    `${matched} of ${rows} rows are the same on both sides. This report lists the other rows.`,
     `${matched} lignes sur ${rows} sont identiques des deux côtés. Le reste est détaillé ci-dessous.`,
   ],
   period: ["Period", "Période"],
@@ -42,7 +42,7 @@ export const translations = translate({
   problem: ["What is wrong", "Ce qui ne va pas"],
   other: ["Other", "Autre"],
   more: (count: string) => [
-    `${count} more are in the CSV and JSON reports.`,
+    `The CSV and JSON reports list ${count} more.`,
     `${count} autres figurent dans les rapports CSV et JSON.`,
   ],
   read: ["rows read", "lignes lues"],
@@ -53,7 +53,7 @@ export const translations = translate({
   titles: {
     missing_here: ["Missing in your books", "Absents de vos livres"],
     missing_there: ["Missing on the statement", "Absents du relevé"],
-    unmatched_row: ["Rows that fit no payment, or several", "Lignes sans paiement certain"],
+    unmatched_row: ["Rows that match no payment, or several payments", "Lignes sans paiement certain"],
     id_differs: ["Ids of different payments", "Identifiants de paiements différents"],
     currency_differs: ["Other currency", "Autre devise"],
     amount_differs: ["Other amount", "Autre montant"],
@@ -63,74 +63,74 @@ export const translations = translate({
     listed_twice: ["Listed twice", "Inscrits deux fois"],
     paid_twice: ["Paid twice", "Payés deux fois"],
     refund_missing_here: ["Refunds that are not in your books", "Remboursements absents de vos livres"],
-    fee_differs: ["Fees that do not fit", "Frais qui ne tombent pas juste"],
-    payout_differs: ["Payouts that do not fit", "Virements qui ne tombent pas juste"],
+    fee_differs: ["Fees that differ", "Frais qui ne tombent pas juste"],
+    payout_differs: ["Payouts that differ", "Virements qui ne tombent pas juste"],
     bad_row: ["Rows that could not be read", "Lignes illisibles"],
     at_edge: ["At the edge of the period", "Au bord de la période"],
   },
   advice: {
     missing_here: [
-      "The statement has these payments, and your books do not. Take them over, or find their owner.",
+      "The statement has these payments, but your books do not. Adopt each payment, or find the payment's owner.",
       "Le relevé contient ces paiements, vos livres non. Reprenez-les, ou cherchez à qui ils sont.",
     ],
     missing_there: [
-      "They are completed in your books. Look at the neighbouring statement, then ask the service.",
+      "These payments are completed in your books. Look at the neighbouring statement, then ask the service.",
       "Ils sont terminés dans vos livres. Voyez le relevé voisin, puis demandez au service.",
     ],
     unmatched_row: [
-      "These rows have no id. Write the clientId of the right payment into each, and compare again, or ask the service.",
+      "These rows have no id. Write the clientId of the right payment into each row and compare again, or ask the service.",
       "Ces lignes sont sans identifiant. Inscrivez dans chacune le clientId du bon paiement et recommencez, ou demandez au service.",
     ],
     id_differs: [
-      "The two ids of the row belong to different payments. Ask the service which one was paid.",
+      "The two ids of the row belong to different payments. Ask the service which payment was paid.",
       "Les deux identifiants de la ligne diffèrent. Demandez au service quel paiement a été payé.",
     ],
     currency_differs: [
-      "They were paid in another currency than the order asked for.",
+      "These payments were paid in a currency that differs from the order's currency.",
       "Ils ont été payés dans une autre devise que celle de la commande.",
     ],
     amount_differs: [
-      "The paid amount is not the amount of the order.",
+      "The paid amount differs from the order's amount.",
       "Le montant payé n’est pas celui de la commande.",
     ],
     unpaid_here: [
-      "The money came, but it is not in your books. Complete each payment with “tillkit resolve accept” and its row as the evidence.",
+      "The statement shows the money, but your books do not. Complete each payment with “tillkit resolve accept” and its row as the evidence.",
       "L’argent est arrivé, mais pas dans vos livres. Terminez chaque paiement avec « tillkit resolve accept » et sa ligne comme preuve.",
     ],
     unpaid_there: [
-      "The order may have been delivered, and the statement has no money for it.",
+      "The order may have been delivered, but the statement shows no money for the order.",
       "La commande a peut-être été livrée, et le relevé n’a pas d’argent pour elle.",
     ],
     withheld: [
-      "Another amount was asked for last, so the order did not get them. Accept or refund each with “tillkit resolve”.",
+      "You requested another amount later, so these payments do not fulfil the order. Accept or refund each payment with “tillkit resolve”.",
       "Un autre montant était attendu ensuite : la commande ne les a pas reçus. Acceptez ou remboursez chacun avec « tillkit resolve ».",
     ],
     listed_twice: [
-      "The statement lists them more than once. Ask the service whether you were credited twice.",
+      "The statement lists these payments more than once. Ask the service whether you were credited twice.",
       "Le relevé les inscrit plusieurs fois. Demandez au service si vous avez été crédité deux fois.",
     ],
     paid_twice: [
-      "Another payment of the same order was paid before. Pay one of the two back.",
+      "Another payment of the same order was paid before. Pay one of the two payments back.",
       "Un autre paiement de la commande avait été payé avant. L’un des deux est à rembourser.",
     ],
     refund_missing_here: [
-      "The money went back. Record each with “tillkit payments refund”, with its key from the CSV report.",
+      "The money went back to the customer. Record each refund with “tillkit payments refund” and the refund's key from the CSV report.",
       "L’argent est reparti. Notez chacun avec « tillkit payments refund », avec sa clé du rapport CSV.",
     ],
     fee_differs: [
-      "Gross minus fee is not the net amount of the row. Ask the service.",
+      "The gross amount minus the fee is not the row's net amount. Ask the service.",
       "Le brut moins les frais n’est pas le net de la ligne. Demandez au service.",
     ],
     payout_differs: [
-      "The payout is not the sum of the net amounts of its rows. Ask the service.",
+      "The payout differs from the sum of its rows' net amounts. Ask the service.",
       "Le virement n’est pas la somme des nets de ses lignes. Demandez au service.",
     ],
     bad_row: [
-      "They were not compared. Correct them, and compare the statement again.",
+      "These rows were not compared. Correct the rows, and compare the statement again.",
       "Elles n’ont pas été comparées. Corrigez-les, puis recommencez.",
     ],
     at_edge: [
-      "They were completed near an end of the period, and may be on the neighbouring statement.",
+      "These payments were completed near the start or the end of the period, and may be on the neighbouring statement.",
       "Terminés près d’une fin de la période, ils figurent peut-être sur le relevé voisin.",
     ],
   },

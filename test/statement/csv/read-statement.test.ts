@@ -87,7 +87,7 @@ describe("a statement in CSV", () => {
     const told = {
       code: "statement_columns_unclear",
       message: expect.stringMatching(
-        /^No column has .*Line 2 was skipped as a comment\. If it is the header, give another `comment`\.$/,
+        /^No column has .*Line 2 was skipped as a comment\. If this line is the header, give another `comment`\.$/,
       ),
     };
     const statement = "#,Ref,Amount,Currency\n1,a,5,KMF";
@@ -141,7 +141,7 @@ describe("a statement in CSV", () => {
       "no id",
       "value,currency\n1,KMF",
       {},
-      'No column has the clientId or the serviceId, nor the providerId or the time. The headers are: "value", "currency".',
+      'No column has the clientId, the serviceId, the providerId or the time. The headers are: "value", "currency".',
     ],
     ["no value", "clientId,currency\na,KMF", {}, "No column has the value."],
     ["a header that is not there", `${header}\na,1,KMF`, { columns: { value: "Sum" } }, 'No header is "Sum"'],
@@ -165,7 +165,7 @@ describe("a statement in CSV", () => {
     ],
     ["two times", "clientId,value,currency,submittedAt,completedAt\na,1,KMF,,", {}, "may both be the time"],
     ["a name twice", "clientId,v,v,currency\na,1,1,KMF", { columns: { value: "v" } }, '2 headers are "v"'],
-    ["column 0", `${header}\na,1,KMF`, { columns: { value: 0 } }, "counted from 1"],
+    ["column 0", `${header}\na,1,KMF`, { columns: { value: 0 } }, "column numbers start at 1"],
   ] satisfies [string, string, StatementFormat, string][])(
     "is refused with %s, and the error lists the headers",
     async (_, text, format, message) => {
@@ -222,7 +222,7 @@ describe("a statement in CSV", () => {
     const text = `clientId;serviceId;value;currency\na;s;10.000;KMF\nb;;10;KMF\n${"x".repeat(201)};t;1.5;EUR`;
     const problem = (shown: string) => ({
       code: "value_invalid",
-      message: `value "${shown}" does not fit the separators of the statement.`,
+      message: `value "${shown}" does not match the separators of the statement.`,
     });
     expect(await rowsOf(text, { decimalSeparator: "," })).toEqual([
       { line: 2, problem: problem("10.000"), clientId: "a", serviceId: "s" },

@@ -120,7 +120,7 @@ describe("the HTML report", () => {
     const run = await compared(await storeOf(), header, rows);
     const page = written(htmlReport({ listed: 5, madeAt }), run);
     expect(page.match(/<code>x\d+<\/code\s*>/g)).toHaveLength(5);
-    expect(page).toContain("25 more are in the CSV and JSON reports.");
+    expect(page).toContain("The CSV and JSON reports list 25 more.");
   });
 
   it("says that everything agrees only where it does", async () => {
