@@ -109,8 +109,7 @@ function refusalOf(choice: Extract<AttemptChoice, { kind: "paid" | "withheld" }>
   const [paid, asked] = [payment, newest].map(({ total }) => `${total.value} ${total.currency}`);
   return new TillkitError(
     "paid_other_amount",
-    `The attempt ${clientId} of ${reference} was paid with ${paid}, but ${asked} was asked for last, by ` +
-      `${newest.clientId}. A person must accept or refund it: payments.resolve({ action, clientId: "${clientId}", … }).`,
+    `The attempt ${clientId} of ${reference} was paid with ${paid}, but the newest attempt, ${newest.clientId}, asks for ${asked}. A person must accept or refund the payment: payments.resolve({ action, clientId: "${clientId}", … }).`,
   );
 }
 

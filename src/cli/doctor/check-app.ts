@@ -55,7 +55,7 @@ function checkRedirect(
   if (needsHttps)
     return finding(
       "proxy_not_trusted",
-      `${seen}, a redirect to https, although X-Forwarded-Proto says that it came to the proxy over https.`,
+      `${seen}, a redirect to https, although X-Forwarded-Proto says that the webhook came to the proxy over https.`,
     );
   const { location } = headers;
   const to =
@@ -89,7 +89,7 @@ function checkStatus(address: string, unsigned: Answer, replies: WebhookReplies)
   if (status === 503 && byKit) return finding("record_unavailable", `${seen}.`);
   if (status >= 500) return finding("webhook_fails", `${seen}.`);
   if (byKit || !(isKit(replies) || refusesEverybody(status, replies))) return undefined;
-  return finding("webhook_blocked", `${seen} before its signature is checked.`);
+  return finding("webhook_blocked", `${seen} before the signature is checked.`);
 }
 
 /** Returns whether only this address is answered so: the answers are compared without addresses and ids, which they may repeat. */
@@ -102,7 +102,7 @@ function isOwn({ status, body }: Answer, elsewhere: Reply | undefined): boolean 
 function consumedBy({ malformed }: WebhookReplies): string {
   const parser =
     isAnswer(malformed) && !isRefusedByKit(malformed)
-      ? ` A body that is not JSON is answered with ${malformed.status} by something else: by that parser.`
+      ? ` That parser, and not the router, answers a body that is not JSON with ${malformed.status}.`
       : "";
   return `Something reads the body before the payment router does.${parser}`;
 }
@@ -128,11 +128,14 @@ function* checkSigned(replies: WebhookReplies, settings: AppSettings): Findings 
     yield finding("webhook_hangs", `A correctly signed webhook has no answer: ${signed.reason}.`);
   else if (!isAccepted(signed)) yield checkRefusal(signed, replies, settings);
   else if (isKit(replies) && !isAcceptedByKit(signed))
-    yield finding("answer_altered", "The answer to a correctly signed webhook is not the one of the router.");
+    yield finding(
+      "answer_altered",
+      "The answer to a correctly signed webhook differs from the router's answer.",
+    );
   if (spaced && !isAccepted(spaced))
     yield finding(
       "raw_body_rewritten",
-      `A compact webhook is accepted, and the same one with other spaces ${describeReply(spaced)}: something parses the body ` +
+      `A compact webhook is accepted, but the same webhook with other spaces ${describeReply(spaced)}: something parses the body ` +
         "and writes it again before the signature is checked.",
     );
 }
@@ -143,7 +146,7 @@ function checkRefusal(signed: Answer, replies: WebhookReplies, { merchantId, hea
   const seen = `A webhook that is signed as the environment says is answered with ${status}`;
   if (acceptedWith !== undefined) {
     const code = acceptedWith.startsWith("the secret") ? "secret_differs" : "scheme_differs";
-    return finding(code, `${seen}; with ${acceptedWith} it is accepted.`);
+    return finding(code, `${seen}; with ${acceptedWith}, the webhook is accepted.`);
   }
   if (status === 503 && isRefusedByKit(signed)) return finding("record_unavailable", `${seen}.`);
   if (status === 429) return finding("webhook_throttled", `${seen}.`);
@@ -153,12 +156,12 @@ function checkRefusal(signed: Answer, replies: WebhookReplies, { merchantId, hea
   if (isKit(replies) || status === 401 || status === 403) {
     const identifier =
       merchantId === undefined
-        ? " It was signed without a merchant's identifier: if the service has one, give --merchant-id."
+        ? " The webhook was signed without a merchant's identifier: if the service uses one, give --merchant-id."
         : "";
-    const where = ` The signature was in the header ${header}: if the app reads another one, give --header.`;
+    const where = ` The signature was in the header ${header}: if the app reads another header, give --header.`;
     return finding("secret_differs", `${seen}.${identifier}${where}`);
   }
-  return finding("unknown_topic_refused", `${seen}; its topic is unknown.`);
+  return finding("unknown_topic_refused", `${seen}; the webhook's topic is unknown.`);
 }
 
 function statusOf(reply: Reply | undefined): number | undefined {
@@ -210,7 +213,7 @@ export async function* checkReturns({ mount, isKit, replies, now }: ProbedSubjec
 function changeOf({ headers, body }: Answer): string | undefined {
   const nonce = /'nonce-([^']+)'/.exec(String(headers["content-security-policy"]))?.[1];
   if (nonce === undefined) return "the Content-Security-Policy is not the kit's";
-  if (!body.includes(`nonce="${nonce}"`)) return "the nonce of the policy is not the one of the page";
+  if (!body.includes(`nonce="${nonce}"`)) return "the page does not have the nonce of the policy";
   const scripts = [...body.matchAll(/<script\b[^>]*>/g)];
   if (scripts.some(([tag]) => !tag.includes(`nonce="${nonce}"`)))
     return "a script was added that the policy forbids";

@@ -56,14 +56,14 @@ export function* checkProduction(subject: ProbedSubject): Findings {
     if (names.length > 0)
       yield finding(
         "sandbox_credential_in_production",
-        `NODE_ENV is production, and these have a credential of the sandbox: ${names.join(", ")}.`,
+        `NODE_ENV is production, but these variables have a credential of the sandbox: ${names.join(", ")}.`,
       );
     for (const name of ["TILLKIT_SERVICE_URL", "TILLKIT_TOKEN_URL"])
       if (isLocal(environment[name]))
-        yield finding("service_url_local", `NODE_ENV is production, and ${name} leads to a local address.`);
+        yield finding("service_url_local", `NODE_ENV is production, but ${name} leads to a local address.`);
   } else if (!outside && publicUrl?.startsWith("https:") && !isLocal(publicUrl)) {
     const is = environment["NODE_ENV"] ? `is ${environment["NODE_ENV"]}` : "is not set";
-    yield finding("node_env_not_production", `The shop is public, at ${publicUrl}, and NODE_ENV ${is}.`);
+    yield finding("node_env_not_production", `The shop is public at ${publicUrl}, but NODE_ENV ${is}.`);
   }
 }
 
@@ -83,6 +83,9 @@ export async function* checkKitOptions({ environment, outside, database }: Probe
     if (checkedIfSet.includes(option) && environment[option]) continue;
     if (option !== "TILLKIT_DATABASE") yield finding("configuration_invalid", `${option} ${message}`);
     else if (!database)
-      yield finding("store_unnamed", "No database was checked: TILLKIT_DATABASE and --store name none.");
+      yield finding(
+        "store_unnamed",
+        "No database was checked, because neither TILLKIT_DATABASE nor --store names a database.",
+      );
   }
 }

@@ -15,7 +15,7 @@ export async function* checkKeptRefusals(subject: ProbedSubject): AsyncFindings 
   if (outside || directory === undefined) return;
   const folder = path.resolve(app, directory);
   const names = await refusedFiles(folder).catch(() => []);
-  const why = `Why the newest was refused: ${verifyLast(directory)}`;
+  const why = `To see why the newest webhook was refused: ${verifyLast(directory)}`;
 
   let scheme: SignatureScheme | undefined;
   // What the scheme refuses to start with is found by another check.
@@ -25,12 +25,14 @@ export async function* checkKeptRefusals(subject: ProbedSubject): AsyncFindings 
     if (scheme && !(await isVerified(path.join(folder, name), scheme))) mismatched.push(name);
   if (mismatched.length > 0) {
     const seen = "Kept webhooks whose signature does not match the secret of the environment:";
-    const count = `${mismatched.length} of ${names.length}, the newest ${mismatched[0]}`;
+    const count = `${mismatched.length} of ${names.length}; the newest is ${mismatched[0]}`;
     yield finding("refused_webhooks_mismatch", `${seen} ${count}. ${why}`);
   }
 
   const count =
-    names.length === 0 ? "it has none." : `it has ${names.length}, the newest ${names[0]}. ${why}`;
+    names.length === 0
+      ? "no webhook is kept yet."
+      : `the directory has ${names.length}; the newest is ${names[0]}. ${why}`;
   yield finding("refused_webhooks_kept", `Refused webhooks are kept in ${directory}; ${count}`);
 }
 

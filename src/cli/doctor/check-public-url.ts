@@ -13,9 +13,9 @@ export function* checkPublicUrl({ publicUrl, isProduction }: ProbedSubject): Fin
   const mistake = mistakeIn(publicUrl);
   if (mistake !== undefined) yield finding("public_url_invalid", mistake);
   else if (isProduction && isLocal(publicUrl))
-    yield finding("public_url_local", `NODE_ENV is production, and ${publicUrl} is a local address.`);
+    yield finding("public_url_local", `NODE_ENV is production, but ${publicUrl} is a local address.`);
   else if (publicUrl.startsWith("http:") && !isThisMachine(new URL(publicUrl).hostname))
-    yield finding("public_url_insecure", `${publicUrl} is not https.`);
+    yield finding("public_url_insecure", `${publicUrl} does not use https.`);
 }
 
 /** Returns whether a host leads to this machine, as browsers and most systems resolve it. */
@@ -27,9 +27,9 @@ function mistakeIn(publicUrl: string): string | undefined {
   if (!isHttp(publicUrl)) return "The public address does not begin with https://.";
   const { search, hash, pathname } = new URL(publicUrl);
   if (search !== "" || hash !== "")
-    return `${publicUrl} has a query or a fragment, but the kit adds paths to it.`;
+    return `${publicUrl} has a query or a fragment, but the kit adds paths to this address.`;
   if (/\/webhook\/?$/.test(pathname))
-    return `${publicUrl} is the address of webhooks, and not the one of the payment router.`;
+    return `${publicUrl} is the webhook address, but must be the payment router's address.`;
   return undefined;
 }
 
@@ -49,14 +49,15 @@ export async function* checkPublicApp(subject: ProbedSubject): AsyncFindings {
   const reply = await post({});
   if (!isAnswer(reply)) {
     const [own, other] = [publicUrl, mount].map((url) => new URL(url).pathname.replace(/(?<!\/)\/+$/, ""));
-    const hint = own === other ? "" : ` Its path, ${own || "/"}, is not the one of ${mount}.`;
+    const hint =
+      own === other ? "" : ` The path of this address, ${own || "/"}, differs from the path of ${mount}.`;
     yield reply.failure === "certificate"
       ? failureFinding(address, reply)
       : finding("public_url_unreachable", `${address} cannot be reached from here: ${reply.reason}.${hint}`);
     return;
   }
   if (!isRefusedByKit(reply)) {
-    const seen = `${address} is answered with ${reply.status}, and not by the app at ${mount}.`;
+    const seen = `${address} is answered with ${reply.status}, but not by the app at ${mount}.`;
     return yield finding("public_url_wrong", seen);
   }
   const signature = expectedSignature(settings, Buffer.from(compactBody));
@@ -64,7 +65,7 @@ export async function* checkPublicApp(subject: ProbedSubject): AsyncFindings {
   const signed = await post({ [settings.header]: signature });
   if (isAccepted(signed) || !isAnswer(signed)) return;
   const seen = `${address} refuses with ${signed.status} a correctly signed webhook that ${mount} accepts`;
-  yield finding("public_url_wrong", `${seen}: it leads to another app.`);
+  yield finding("public_url_wrong", `${seen}: the public address leads to another app.`);
 }
 
 const privateNetworks = /^(0\.|10\.|127\.|169\.254\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/;

@@ -25,7 +25,7 @@ async function* checkDatabase(named: NamedDatabase, subject: ProbedSubject): Asy
   if (isUnencrypted(database, subject.environment["PGSSLMODE"]))
     yield finding(
       "database_unencrypted",
-      `${label} is on another host, and its address does not ask for TLS.`,
+      `${label} is on another host, but the address does not require TLS.`,
     );
   try {
     const state = await schemaState(database, { tablePrefix });
@@ -73,8 +73,9 @@ function errorFinding(label: string, error: unknown): Finding {
 
 function* checkSchema(label: string, { version, newest }: SchemaState, isRunning: boolean): Findings {
   const seen = `The tables of ${label} have version ${version}; this tillkit`;
-  if (version > newest) yield finding("schema_too_new", `${seen} knows ${newest}.`);
-  else if (version > 0 && version < newest) yield finding("schema_behind", `${seen} needs ${newest}.`);
+  if (version > newest) yield finding("schema_too_new", `${seen} supports at most version ${newest}.`);
+  else if (version > 0 && version < newest)
+    yield finding("schema_behind", `${seen} needs version ${newest}.`);
   // Before its first start an app has no tables.
   else if (version === 0 && isRunning)
     yield finding("schema_missing", `${label} has no tables of the kit, although the app runs.`);
@@ -128,7 +129,10 @@ async function* checkDisk(
   const type = process.platform === "linux" ? await diskType(path.resolve(file)) : undefined;
   if (type === undefined) return;
   if (memoryDisks.includes(type) && isProduction)
-    yield finding("store_on_memory_disk", `${what} is in the machine's memory, and is lost at a restart.`);
+    yield finding(
+      "store_on_memory_disk",
+      `${what} is in the machine's memory, and will be lost at a restart.`,
+    );
   else if (refused.includes(type))
     yield finding(
       "store_on_network_disk",

@@ -79,9 +79,9 @@ function skippedIn(subject: ProbedSubject, hasPublicUrl: boolean): string[] {
 /** Returns the questions that only a payment or a webhook of the service can answer. */
 function unseen(keptIn: string | undefined): string[] {
   const secret =
-    "which secret and scheme the service has: let it send a webhook, such as a test from its dashboard";
+    "which secret and scheme the service has: let the service send a webhook, such as a test from its dashboard";
   return [
     "whether the service accepts the app's credentials: create a payment",
-    `${secret}; if it is refused: ${verifyLast(refusedDirectoryOf(keptIn?.trim()))}`,
+    `${secret}; if the webhook is refused: ${verifyLast(refusedDirectoryOf(keptIn?.trim()))}`,
   ];
 }

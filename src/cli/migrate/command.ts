@@ -40,8 +40,8 @@ export const migrateCommand: CommandDefinition = {
 
     const name = `${found.label} (${kind})`;
     if (!isBehind) output.print(`${name} is at version ${to}, the newest.`);
-    else if (onlyChecks) output.print(`${name} is at version ${from}; this tillkit needs ${newest}.`);
-    else output.print(`${name} was at version ${from}, and is now at ${to}.`);
+    else if (onlyChecks) output.print(`${name} is at version ${from}; this tillkit needs version ${newest}.`);
+    else output.print(`${name} was at version ${from}, and is now at version ${to}.`);
     output.printJson({ database: found.label, kind, from, to, newest, behind: to < newest });
     return to < newest ? 1 : 0;
   },
@@ -52,7 +52,7 @@ async function readState({ database, tablePrefix }: NamedDatabase): Promise<Sche
   if (state.version <= state.newest) return state;
   throw new TillkitError(
     "schema_too_new",
-    `The tables have version ${state.version}; this tillkit knows ${state.newest}.`,
+    `The tables have version ${state.version}, but this tillkit supports at most version ${state.newest}.`,
     { fix: "Run a newer tillkit." },
   );
 }

@@ -2,21 +2,21 @@ import { type DifferenceKind, type StatementSummary } from "../../statement/inde
 import { type Output } from "../terminal/output.js";
 
 const titles: Readonly<Record<DifferenceKind | "bad_row" | "at_edge", string>> = {
-  missing_here: "on the statement, not among the stored payments",
-  missing_there: "stored as completed, not on the statement",
-  unmatched_row: "rows without ids that fit no payment, or several",
+  missing_here: "payments on the statement that are not stored",
+  missing_there: "payments stored as completed that are not on the statement",
+  unmatched_row: "rows without ids that match no payment, or several payments",
   id_differs: "clientId and serviceId of different payments",
-  currency_differs: "another currency",
-  amount_differs: "another amount",
+  currency_differs: "paid in another currency",
+  amount_differs: "paid with another amount",
   unpaid_here: "paid on the statement, stored as open",
   unpaid_there: "stored as completed, unpaid on the statement",
-  withheld: "paid with an earlier amount than was asked for last",
-  listed_twice: "the same payment again on the statement",
+  withheld: "paid with an amount that was later replaced",
+  listed_twice: "listed on the statement more than once",
   paid_twice: "another payment of the same order was paid before",
   refund_missing_here: "refunds on the statement that are not recorded",
-  fee_differs: "gross minus fee is not net",
+  fee_differs: "the gross amount minus the fee is not the net amount",
   payout_differs: "the payout is not the sum of its rows",
-  bad_row: "rows that could not be read, and were not compared",
+  bad_row: "rows that could not be read, and so were not compared",
   at_edge: "completed at the edge of the period (no difference)",
 };
 

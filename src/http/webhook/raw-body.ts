@@ -46,7 +46,7 @@ export function rawBodyReader({ limitBytes, bodyTimeoutMs }: { limitBytes: numbe
     if (request.readableDidRead) {
       throw new WebhookRejectedError(
         "raw_body_consumed",
-        "Something read the webhook's body before the payment router did, so its signature cannot be checked. " +
+        "Something read the webhook's body before the payment router did, so the kit cannot check the signature. " +
           "Mount the payment router before express.json(), or use express.json({ verify: captureRawBody }).",
       );
     }

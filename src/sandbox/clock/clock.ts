@@ -61,8 +61,7 @@ export class Clock implements SandboxClock {
     if (!Number.isFinite(ms) || ms < 0)
       throwMisuse("The clock only goes forward: give a number of milliseconds, zero or more.");
     const target = this.now().getTime() + ms;
-    if (target >= Date.UTC(10_000, 0))
-      throwMisuse("The clock goes no further than the end of the year 9999.");
+    if (target >= Date.UTC(10_000, 0)) throwMisuse("The clock cannot go beyond the end of the year 9999.");
     for (;;) {
       await this.activity.quiet();
       const [next] = this.#timersByTime();

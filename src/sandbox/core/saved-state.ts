@@ -48,7 +48,7 @@ export function restoreState(core: SandboxCore, parts: readonly { restore(): Pro
   return {
     done,
     requireDone: () => {
-      if (!isDone) throwMisuse("The sandbox reads its state from its file first: await start().");
+      if (!isDone) throwMisuse("The sandbox has not read its state from the file yet: await start() first.");
     },
   };
 }

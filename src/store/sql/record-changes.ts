@@ -56,5 +56,6 @@ function expectNoneTaken(eventKeys: readonly string[]): void {
 function expectLocked({ updated = [] }: Changes, { payments }: Locked): void {
   const locked = new Set(payments.map(({ clientId }) => clientId));
   const missing = updated.find(({ clientId }) => !locked.has(clientId));
-  if (missing) throw new TillkitError("store_conflict", "A payment was changed that had not been locked.");
+  if (missing)
+    throw new TillkitError("store_conflict", "The transaction changed a payment that it had not locked.");
 }

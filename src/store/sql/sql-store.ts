@@ -226,7 +226,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     return this.#track(async () => {
       if (this.#driver.backup) return this.#driver.backup(file);
       const tools = "pg_dump for PostgreSQL, mysqldump or mariadb-dump for MySQL";
-      throw new TillkitError("backup_refused", `Only SQLite is backed up here. Use ${tools}.`);
+      throw new TillkitError("backup_refused", `The kit can back up only SQLite. Use ${tools}.`);
     });
   }
 

@@ -215,5 +215,5 @@ async function createSegment(directory: SpoolDirectory, name: string): Promise<O
 }
 
 function spoolFull(maxBytes: number): TillkitError {
-  return new TillkitError("spool_full", `The spool holds its ${maxBytes} bytes; it takes no more.`);
+  return new TillkitError("spool_full", `The spool has reached its limit of ${maxBytes} bytes.`);
 }

@@ -96,7 +96,7 @@ describe("tillkit attention", () => {
     const second = await attention(["assign", "overdue:c-2", "--by", "Said", "--version", "0"]);
     expect([second.code, second.stderr]).toEqual([
       3,
-      expect.stringContaining("Amina assigned it (Amina) at"),
+      expect.stringContaining("Amina assigned the entry (Amina) at"),
     ]);
     expect((await attention(["assign", "overdue:c-2", "--by", "Said", "--version", "1"])).code).toBe(0);
     expect((await attention(["note", "overdue:nobody", ...who])).code).toBe(3);

@@ -52,7 +52,7 @@ describe("tillkit doctor, on apps written without tillkit", () => {
       findings: [
         {
           code: "scheme_differs",
-          message: expect.stringContaining("with --header X-Signature it is accepted"),
+          message: expect.stringContaining("with --header X-Signature, the webhook is accepted"),
         },
       ],
     });

@@ -119,7 +119,9 @@ describe("tillkit doctor, on an environment", () => {
       TILLKIT_KEEP_REFUSED: "./kept",
     });
     expect(code).toBe(0);
-    expect(skipped.at(-1)).toMatch(/^which secret and scheme the service has: let it send a webhook/);
+    expect(skipped.at(-1)).toMatch(
+      /^which secret and scheme the service has: let the service send a webhook/,
+    );
     expect(skipped.at(-1)).toMatch(/: npx tillkit verify --last --kept \.\/kept --env-file \.env$/);
   });
 
@@ -164,7 +166,7 @@ describe("tillkit doctor, on refused webhooks that were kept", () => {
   it("tells how many there are, which do not match the environment either, and the command that says why", async () => {
     const none = await examine(env);
     expect(none.findings).toMatchObject([{ code: "refused_webhooks_kept", severity: "warning" }]);
-    expect(none.findings[0]!.message).toContain("in refused; it has none");
+    expect(none.findings[0]!.message).toContain("in refused; no webhook is kept yet");
     mkdirSync(path.join(folder.path, "refused"));
     // The first two are of a time before the secret was corrected.
     keep("2026-a-signature_mismatch-1", secret);
@@ -174,7 +176,7 @@ describe("tillkit doctor, on refused webhooks that were kept", () => {
     const corrected = await examine(env);
     expect(corrected.findings).toMatchObject([{ code: "refused_webhooks_kept" }]);
     expect(corrected.findings[0]!.message).toContain(
-      "it has 3, the newest 2026-c-signature_malformed-3.http",
+      "the directory has 3; the newest is 2026-c-signature_malformed-3.http",
     );
 
     keep("2026-d-signature_mismatch-4", "another secret of the service");
@@ -182,7 +184,7 @@ describe("tillkit doctor, on refused webhooks that were kept", () => {
     expect(findings.map((one) => one.code)).toEqual(["refused_webhooks_mismatch", "refused_webhooks_kept"]);
     expect(code).toBe(0);
     expect(findings[0]!.message).toMatch(
-      /^Kept webhooks whose signature .*: 1 of 4, the newest 2026-d-\S+\. .*: npx tillkit verify --last --kept refused --env-file \.env$/,
+      /^Kept webhooks whose signature .*: 1 of 4; the newest is 2026-d-\S+\. .*: npx tillkit verify --last --kept refused --env-file \.env$/,
     );
   });
 

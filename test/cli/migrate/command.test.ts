@@ -28,7 +28,7 @@ function testMigrate(kind: string, database: string, named: string, tablePrefix:
     const { code, stdout } = await migrate("--check");
     expect([code, stdout]).toEqual([
       1,
-      `${named} (${kind}) is at version 0; this tillkit needs ${newest}.\n`,
+      `${named} (${kind}) is at version 0; this tillkit needs version ${newest}.\n`,
     ]);
     expect(documentOf(await migrate("--check", "--json"))).toEqual({
       database: named,
@@ -45,7 +45,7 @@ function testMigrate(kind: string, database: string, named: string, tablePrefix:
     const first = await migrate();
     expect(first).toEqual({
       code: 0,
-      stdout: `${named} (${kind}) was at version 0, and is now at ${newest}.\n`,
+      stdout: `${named} (${kind}) was at version 0, and is now at version ${newest}.\n`,
       stderr: "",
     });
     expect((await schemaState(where, { tablePrefix })).version).toBe(newest);
@@ -64,7 +64,7 @@ function testMigrate(kind: string, database: string, named: string, tablePrefix:
       const { code, stderr } = await migrate(...argv);
       expect(code).toBe(3);
       expect(stderr).toContain(
-        `error schema_too_new: The tables have version 99; this tillkit knows ${newest}.`,
+        `error schema_too_new: The tables have version 99, but this tillkit supports at most version ${newest}.`,
       );
     }
   });

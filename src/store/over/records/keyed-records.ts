@@ -180,7 +180,8 @@ function busy(ms: number, tries: number, keys: readonly string[]): TillkitError 
   const more = keys.length > 5 ? ` and ${keys.length - 5} more` : "";
   const last = `\`write\` returned false ${tries} times, the last time for ${keys.slice(0, 5).join(", ")}${more}`;
   const fix =
-    "Look for what changes these records all the time. If nothing does, `write` returns false for another reason, such as a duplicate in another table.";
+    "Find out what changes these records all the time. If nothing changes these records, `write` returns false for " +
+    "another reason, such as a duplicate in another table.";
   const message = `Other transactions changed the same records for ${ms} ms: ${last}.`;
   return new TillkitError("store_busy", message, { fix });
 }

@@ -73,9 +73,13 @@ export const mysqlDialect: Dialect = {
         cause: error,
       });
     if (conflicts.includes(Number(errno)) || unable.includes(Number(errno)))
-      return new TillkitError("store_unavailable", `MySQL cannot do it now${because(error)}`, {
-        cause: error,
-      });
+      return new TillkitError(
+        "store_unavailable",
+        `MySQL cannot execute the statement now${because(error)}`,
+        {
+          cause: error,
+        },
+      );
     return error;
   },
   isDeadlock: (error) =>

@@ -47,9 +47,13 @@ export const postgresDialect: Dialect = {
         cause: error,
       });
     if (isUnable(error))
-      return new TillkitError("store_unavailable", `PostgreSQL cannot do it now${because(error)}`, {
-        cause: error,
-      });
+      return new TillkitError(
+        "store_unavailable",
+        `PostgreSQL cannot execute the statement now${because(error)}`,
+        {
+          cause: error,
+        },
+      );
     return error;
   },
   isDeadlock: (error) => isDeadlock(error) || isDeadlock((error as { cause?: unknown }).cause),

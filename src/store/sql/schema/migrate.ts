@@ -58,6 +58,6 @@ function expectKnown(version: number, { steps }: Schema): number {
   if (version <= steps.length) return version;
   throw new TillkitError(
     "schema_too_new",
-    `The tables have version ${version}; this tillkit knows ${steps.length}.`,
+    `The tables have version ${version}, but this tillkit supports at most version ${steps.length}.`,
   );
 }

@@ -17,7 +17,7 @@ const allPages = 2 ** 31 - 1;
 export async function backUp(file: string, to: string): Promise<{ bytes: number }> {
   const target = path.resolve(to);
   const refused = () =>
-    new TillkitError("backup_refused", `${target} exists already; a backup overwrites nothing.`);
+    new TillkitError("backup_refused", `${target} exists already, and a backup never overwrites a file.`);
   if (await stat(target).catch(() => undefined)) throw refused();
   const { DatabaseSync, backup } = await loadDriver();
   const source = openDatabase(DatabaseSync, file, { readOnly: true });

@@ -7,7 +7,7 @@ import { TillkitError } from "../../../errors/index.js";
 export function handleOf<Handle extends object>(handle: Handle, isOver: () => boolean): Handle {
   const expectOpen = (): void => {
     if (isOver())
-      throw new TillkitError("transaction_closed", "This handle is of a transaction that has ended.");
+      throw new TillkitError("transaction_closed", "This handle belongs to a transaction that has ended.");
   };
   return new Proxy(handle, {
     get(target, name) {

@@ -203,8 +203,8 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
         for (const [path] of files.slice(1).filter(isThere)) rmSync(path);
     }
     if (this.#lost === undefined) return;
-    const problem = `${this.#lost} was removed or replaced while it was open.`;
-    throw new TillkitError("store_unavailable", `${problem} Restart every process that uses it.`);
+    const problem = `${this.#lost} was removed or replaced while the file was open.`;
+    throw new TillkitError("store_unavailable", `${problem} Restart every process that uses this file.`);
   }
 
   /** Returns the synchronous steps of one transaction. */

@@ -65,7 +65,7 @@ export class WriterQueue {
     return new TillkitError(
       "store_busy",
       `Another transaction of this process has held the SQLite writer for more than ${this.#timeoutMs} ms. ` +
-        "Keep transactions short, and open none inside another.",
+        "Keep transactions short, and do not open a transaction inside another transaction.",
     );
   }
 }

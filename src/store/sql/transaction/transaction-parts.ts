@@ -76,7 +76,7 @@ export function refuseEnding(sql: string): void {
   if (!shareable.test(bare) || /;\s*\S/.test(bare)) {
     const message = `A handler that shares its transaction cannot run "${sql.slice(0, 100)}".`;
     throw new TillkitError("transaction_control_refused", message, {
-      fix: 'Use one statement each time that reads or writes rows, or leave out transaction: "shared".',
+      fix: 'Give each call a single statement that reads or writes rows, or leave out transaction: "shared".',
     });
   }
   if (checked.size < maxChecked) checked.add(sql);

@@ -156,7 +156,10 @@ function update(tx: SaveContext, payment: Payment): void {
 /** Throws if another payment is open for the reference. For new payments a trigger sees to this. */
 function expectFree({ connection, statements }: SaveContext, { clientId, reference }: Payment): void {
   if (connection.run(statements.otherOpen, [reference, clientId]).rows.length > 0)
-    throw new TillkitError("store_conflict", "Another payment is open for the reference of an updated one.");
+    throw new TillkitError(
+      "store_conflict",
+      "Another payment is open for the reference of an updated payment.",
+    );
 }
 
 function updateOf({ statements: { db, updates } }: SaveContext, columns: number): string {
