@@ -228,7 +228,7 @@ function findInCounts<Tx>(
     events_late:
       oldestUndoneAt &&
       isFar(oldestUndoneAt, now().getTime()) &&
-      `An event has been waiting since ${oldestUndoneAt}.`,
+      `An event has waited since ${oldestUndoneAt}.`,
     handler_missing: missing.length > 0 && `No process runs these handlers: ${missing.join(", ")}.`,
     handler_paused:
       paused.length > 0 &&
@@ -250,8 +250,7 @@ function findInProcess<Tx>(parts: HealthParts<Tx>): Found {
       sweeps >= minFailedSweeps &&
       `The last ${sweeps} sweeps have failed, so the kit raises no overdue payments${because(error)}`,
     signatures_failing:
-      isFailing &&
-      `None of ${count} webhooks had a valid signature: the secret is wrong, or the webhooks are forged.`,
+      isFailing && `None of ${count} webhooks was valid: the secret is wrong, or the webhooks are forged.`,
     webhooks_silent: silence() ?? false,
     store_went_back: wentBack()?.message ?? false,
     clock_jumped: lastMs !== 0 && `The machine's clock jumped by ${lastMs} ms, or the machine was suspended.`,

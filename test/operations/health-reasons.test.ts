@@ -82,9 +82,9 @@ describe("the reasons of the health", () => {
       "spool_waiting: 2 webhooks wait in the spool.",
       "spool_set_aside: 4 webhooks were set aside.",
       "dispatches_dead: 3 dispatches are dead.",
-      `events_late: An event has been waiting since ${timeAt(-60_001)}.`,
+      `events_late: An event has waited since ${timeAt(-60_001)}.`,
       "handler_missing: No process runs these handlers: books, mail.",
-      "signatures_failing: None of 12 webhooks had a valid signature: the secret is wrong, or the webhooks are forged.",
+      "signatures_failing: None of 12 webhooks was valid: the secret is wrong, or the webhooks are forged.",
       "clock_jumped: The machine's clock jumped by -7 ms, or the machine was suspended.",
       "durability_warning: fsync is off; the disk is remote",
     ]);
@@ -252,7 +252,7 @@ describe("the health about refused webhooks", () => {
     refuse("body_too_large", 413, 9);
     expect(await told()).toBeUndefined();
     refuse("signature_mismatch", 401);
-    expect(await told()).toContain("None of 10 webhooks had a valid signature");
+    expect(await told()).toContain("None of 10 webhooks was valid");
     verify();
     expect(await told()).toBeUndefined();
   });
@@ -269,7 +269,7 @@ describe("the health about refused webhooks", () => {
     expect(await told()).toBeUndefined();
     pass(1);
     refuse("signature_mismatch", 401);
-    expect(await told()).toContain("None of 12 webhooks had a valid signature");
+    expect(await told()).toContain("None of 12 webhooks was valid");
   });
 });
 
