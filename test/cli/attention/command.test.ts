@@ -46,6 +46,27 @@ describe("tillkit attention", () => {
     expect([none.code, none.stdout]).toEqual([0, "Nothing needs a person.\n"]);
   });
 
+  it("gives an entry to another person or to nobody, once for each key, and lists by pages", async () => {
+    const give = (...argv: string[]) =>
+      attention(["assign", "overdue:c-2", "--by", "Amina", ...argv, "--json"]).then(documentOf);
+    expect(await give("--to", "Said", "--key", "k-1")).toMatchObject({
+      changed: true,
+      entry: { assigned: "Said" },
+    });
+    expect(await give("--to", "Noor", "--key", "k-1")).toMatchObject({ changed: false });
+    expect((await give("--to", "", "--version", "1")).entry).not.toHaveProperty("assigned");
+    await attention(["settle", "overdue:c-2", ...who, "--apply", "--version", "2"]);
+    const first = documentOf(await attention(["list", "--settled", "--limit", "1", "--json"]));
+    const ids: string[] = first.entries.map(({ id }: { id: string }) => id);
+    for (let { cursor } = first; cursor !== undefined;) {
+      const argv = ["list", "--settled", "--limit", "1", "--cursor", cursor, "--json"];
+      const page = documentOf(await attention(argv));
+      ids.push(...page.entries.map(({ id }: { id: string }) => id));
+      cursor = page.cursor;
+    }
+    expect(ids.toSorted()).toEqual(["mismatched:c-2", "paid_late:c-1"]);
+  });
+
   it("takes, hides and notes an entry, and lists it by its person, in JSON too", async () => {
     const taken = await attention(["assign", "paid_late:c-1", "--by", "Amina"]);
     expect([taken.code, taken.stdout]).toEqual([0, "paid_late:c-1: assigned by Amina\n"]);

@@ -1,10 +1,11 @@
 import { createHmac } from "node:crypto";
 import express, { type Express, type Request, type Response } from "express";
-import { captureRawBody, paymentRouter } from "tillkit";
+import { captureRawBody, fieldsSignature, paymentRouter } from "tillkit";
 import { closeAll, secret, serve, testKit } from "../../support/kit.js";
-import { documentOf, runCli } from "../support/run-cli.js";
+import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 import { type Examined } from "./planted-shop.js";
 
+const folder = temporaryFolder();
 afterEach(closeAll);
 
 const hmac = (bytes: Buffer | string) => createHmac("sha256", secret).update(bytes).digest("hex");
@@ -43,6 +44,30 @@ describe("tillkit doctor, on apps written without tillkit", () => {
     const seen = await examine(app, ...outside);
     expect(seen).toMatchObject({ code: 0, findings: [] });
     expect(seen.skipped.join()).toContain("correctly signed webhooks (--outside)");
+  });
+
+  it("signs with the secret of a file, another algorithm, and the fields that it is told", async () => {
+    const file = folder.write("secret.txt", `${secret}\n`);
+    const app512 = appByHand(
+      (req) => req.get("service-signature") === createHmac("sha512", secret).update(req.body).digest("hex"),
+    );
+    const webhook = ["--webhook", "{url}/hooks/pay", "--secret-file", file];
+    expect(await examine(app512, ...webhook, "--algorithm", "sha512")).toMatchObject({
+      code: 0,
+      findings: [],
+    });
+    const fields = ["id", "clientId", "status", "total.value", "total.currency"] as const;
+    const scheme = fieldsSignature({ secret, fields });
+    const byFields = appByHand((req) => {
+      const headers = { "service-signature": req.get("service-signature") };
+      try {
+        return scheme.verify({ rawBody: req.body as Buffer, headers }) === true;
+      } catch {
+        return false;
+      }
+    });
+    const options = ["--scheme", "fields", "--fields", fields.join(",")];
+    expect(await examine(byFields, ...webhook, ...options)).toMatchObject({ code: 0, findings: [] });
   });
 
   it("names the header that it was not told about", async () => {

@@ -58,6 +58,27 @@ describe("tillkit trigger", () => {
     expect(isRight(fieldsSignature({ secret, merchantId: "m-7" }), 0, "x-sign")).toBe(true);
   });
 
+  it("takes the secret from an option, a file or a variable, with another algorithm and other fields", async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "tillkit-trigger-"));
+    const other = "0d5e8a1c7b3f4926a8e0c5d7f1b29384";
+    const [file, envFile] = [path.join(folder, "secret.txt"), path.join(folder, ".env")];
+    writeFileSync(file, `${other}\n`);
+    writeFileSync(envFile, `PAY_SECRET=${other}\n`);
+    const ways = [
+      ["--secret", other],
+      ["--secret-file", file],
+      ["--env-file", envFile, "--secret-env", "PAY_SECRET"],
+    ];
+    for (const way of ways)
+      expect((await trigger("payment.completed", ...way, "--algorithm", "sha512")).code).toBe(0);
+    const signs = hmacSignature({ secret: other, algorithm: "sha512" });
+    expect(ways.map((_, index) => isRight(signs, index))).toEqual([true, true, true]);
+    const fields = ["id", "clientId", "status", "total.value", "total.currency"] as const;
+    await trigger("payment.completed", "--fields", fields.join(","));
+    expect(isRight(fieldsSignature({ secret, fields }), ways.length)).toBe(true);
+    rmSync(folder, { recursive: true });
+  });
+
   it("signs with a private key, also by a scheme whose signatures differ each time", async () => {
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const folder = mkdtempSync(path.join(tmpdir(), "tillkit-trigger-"));

@@ -42,6 +42,9 @@ describe("tillkit verify", () => {
     expect([code, verified, findings]).toEqual([0, true, []]);
     const fields = fieldsSignature({ secret, merchantId: "m-7" }).sign(Buffer.from(compact));
     expect((await verify(compact, fields, "--merchant-id", "m-7")).verified).toBe(true);
+    const list = ["id", "clientId", "status", "total.value", "total.currency"] as const;
+    const short = fieldsSignature({ secret, fields: list }).sign(Buffer.from(compact));
+    expect((await verify(compact, short, "--fields", list.join(","))).verified).toBe(true);
   });
 
   it("names the secret during a rotation, and accepts capital letters", async () => {
