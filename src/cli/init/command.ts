@@ -26,8 +26,9 @@ export const initCommand: CommandDefinition = {
   ],
   operand: { name: "folder", summary: "The folder of the app. Default: this folder.", optional: true },
   options: {
-    "--typescript": "Writes TypeScript. Default if the app has a tsconfig.json or is written in TypeScript.",
-    "--javascript": "Writes JavaScript. Default for every other app.",
+    "--typescript":
+      "Writes TypeScript. This is the default if the app has a tsconfig.json or is written in TypeScript.",
+    "--javascript": "Writes JavaScript. This is the default for every other app.",
     "-y, --yes": "Makes every change without asking.",
     "--dry-run": "Shows the changes without making them.",
   },
