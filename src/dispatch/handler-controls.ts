@@ -154,7 +154,7 @@ class Rate<Tx> {
     const burstMs = Math.max(1000, this.#stepMs);
     const used = Number(note?.value["usedUntil"] ?? 0);
     // A clock that was put back since wrote what is far ahead.
-    const usedUntil = used > now + 10 * burstMs ? now : Math.max(used, now - burstMs);
+    const usedUntil = used > now + 10 * burstMs ? now - burstMs : Math.max(used, now - burstMs);
     return { version: note?.version ?? 0, usedUntil };
   }
 }

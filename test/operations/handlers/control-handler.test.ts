@@ -197,6 +197,18 @@ describe("a limited handler", () => {
     expect(total()).toBe(30);
   });
 
+  it("goes on immediately after a clock was put back that had been a day ahead", async () => {
+    let now = Date.parse("2024-05-02T10:00:00Z");
+    const [mine] = twoStores();
+    const { payments, handled, raise } = await shop(mine, { now: () => new Date(now) });
+    await payments.limitHandler("books", { perSecond: 4, by });
+    await raise("e0");
+    await until(async () => (handled.length === 1 ? true : undefined));
+    now = Date.parse("2024-05-01T10:00:00Z");
+    await raise("e1", "e2");
+    await until(async () => (handled.length === 3 ? true : undefined));
+  });
+
   it("does not keep other handlers back", async () => {
     const store = new MemoryStore() as PaymentStore;
     const { payments, handled, raise } = await shop(store, { now: () => new Date("2024-05-01T10:00:00Z") });
