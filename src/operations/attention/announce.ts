@@ -45,9 +45,14 @@ interface Announcement {
  */
 export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number): () => Promise<number> {
   const { store, maxGroup: limit } = parts;
-  const sources = factSources({ ...parts, reasons: async () => [] });
-  const one = ({ rule, subject }: Pick<Fact, "rule" | "subject">) =>
-    sources[ruleTable[rule].of].one(rule, subject);
+  const reasons = async () => [];
+  const sources = factSources({ ...parts, reasons });
+  const one =
+    (from: typeof sources) =>
+    ({ rule, subject }: Pick<Fact, "rule" | "subject">) =>
+      from[ruleTable[rule].of].one(rule, subject);
+  // A process whose option or clock differs may have announced what is too young for this one, which must not close it.
+  const oneOfAnyAge = one(factSources({ ...parts, reasons, unmatchedAfterMs: "any age" }));
   let told: string | undefined;
   let open: { rule: AttentionRule; after: Fact["position"] | undefined } | undefined;
 
@@ -63,7 +68,7 @@ export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number
           const [rule, subject] = split(note.id) as [AttentionRule, string];
           // A later version of the kit has other rules.
           if (!storedRules.includes(rule)) return undefined;
-          const fact = await one({ rule, subject });
+          const fact = await oneOfAnyAge({ rule, subject });
           const said = people.get(note.id);
           return (
             (await closing(parts, note, fact, said)) ??
@@ -87,7 +92,7 @@ export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number
         open = { rule, after };
         if (read >= maxPerSweep) return raised;
         const facts = await sources[ruleTable[rule].of].page(rule, after, limit);
-        raised += await announce(parts, await openings(parts, one, facts));
+        raised += await announce(parts, await openings(parts, one(sources), facts));
         read += facts.length;
         after = facts.at(-1)?.position;
         isLast = facts.length < limit;

@@ -15,7 +15,8 @@ import { ruleEnd, type Fact, type Rule } from "./rules.js";
 export interface FactParts<Tx> {
   store: PaymentStore<Tx>;
   now: () => Date;
-  unmatchedAfterMs: number;
+  /** The option of that name; `any age`: facts that are still too young for an entry count, too. */
+  unmatchedAfterMs: number | "any age";
   /** Returns the reasons why this process is not well. */
   reasons: () => Promise<readonly { code: string; message: string }[]>;
 }

@@ -186,11 +186,11 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
 
 /** Returns the time before which a fact of the rule must have come; `undefined`: any time. */
 export function ruleEnd(
-  { now, unmatchedAfterMs }: { now: () => Date; unmatchedAfterMs: number },
+  { now, unmatchedAfterMs }: { now: () => Date; unmatchedAfterMs: number | "any age" },
   rule: AttentionRule,
 ): string | undefined {
   const { afterMs } = ruleTable[rule];
-  if (afterMs === undefined) return undefined;
+  if (afterMs === undefined || unmatchedAfterMs === "any age") return undefined;
   return new Date(now().getTime() - (afterMs === "unmatched" ? unmatchedAfterMs : afterMs)).toISOString();
 }
 

@@ -97,6 +97,19 @@ onEachStore("the events about what needs a person", (bench) => {
     expect(await told(bench.store, "c-4")).toEqual(["opened paid_late", "closed paid_late settled"]);
   });
 
+  it("close no entry that is too young for another process, whose unmatchedAfterMs is longer", async () => {
+    const [early, later] = [60_000, 2 * hourMs].map((unmatchedAfterMs) =>
+      listening(bench.shop({ now, unmatchedAfterMs })),
+    ) as [ReturnType<typeof process>, ReturnType<typeof process>];
+    await early.receiveWebhook(signed(completedBody()));
+    ahead = hourMs;
+    for (const one of [early, later, early]) await one.sweep();
+    expect(await told(bench.store, "c-1")).toEqual(["opened unmatched"]);
+    await later.adopt({ clientId: "c-1", reference: "o-1", total: { value: "1475", currency: "KMF" } });
+    await later.sweep();
+    expect(await told(bench.store, "c-1")).toEqual(["opened unmatched", "closed unmatched gone"]);
+  });
+
   it("remind once after the time of the option, and once when the time of a snooze is over", async () => {
     const payments = process();
     await seed(own("c-1", late));
