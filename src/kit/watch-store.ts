@@ -108,12 +108,11 @@ export class StoreWatch<Tx> {
     const asked = this.#recent.length > 0 ? this.#recent : this.#newest === undefined ? [] : [this.#newest];
     this.#recent = [];
     try {
-      await this.#checkWebhooks(asked);
+      this.#newest = await this.#checkWebhooks(asked);
     } catch (error) {
       this.#recent = [...asked, ...this.#recent].slice(-maxRemembered);
       throw error;
     }
-    this.#newest = asked.at(-1);
     await this.#keep();
   }
 
@@ -124,15 +123,17 @@ export class StoreWatch<Tx> {
     this.#identity = found;
   }
 
-  async #checkWebhooks(receiptIds: readonly string[]): Promise<void> {
+  /** Returns the newest of these webhooks. Where one is gone it says so, and returns none: that is said once. */
+  async #checkWebhooks(receiptIds: readonly string[]): Promise<string | undefined> {
     for (const receiptId of receiptIds) {
       const [found] = await this.#parts.store.webhooks({ receiptId, limit: 1 });
       if (found) continue;
       this.#tell(
         `The store no longer has the webhook ${receiptId}, which it had recorded: it is an older copy.`,
       );
-      return;
+      return undefined;
     }
+    return receiptIds.at(-1);
   }
 
   /** Reads what the directory of the spool remembers. A problem of the spool is told by the spool. */

@@ -133,6 +133,14 @@ describe("a store that went back in time", () => {
     expect(codesOf(await payments.health())).toContain("store_went_back");
     await payments.sweep();
     expect(await payments.find(old.clientId)).toMatchObject({ overdueAt: expect.any(String) as string });
+    const again = jest.fn();
+    payments.on("store.went_back", again);
+    for (let checks = 0; checks < 3; checks++) {
+      check();
+      await setImmediate();
+    }
+    expect(again).not.toHaveBeenCalled();
+    expect(codesOf(await payments.health())).toContain("store_went_back");
   });
 
   it("is told also where the store was away at the start", async () => {
