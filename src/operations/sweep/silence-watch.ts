@@ -35,7 +35,9 @@ export function createSilenceWatch<Tx>({
     async look(): Promise<void> {
       const now = cautiousNow().getTime();
       const times = timesOf(await store.list({ newestFirst: true, limit: maxRead }));
-      last = times.reduce((latest, { firstAt }) => Math.max(latest, firstAt ?? 0), last);
+      // A clock that was put back since wrote what is later than now.
+      const came = times.flatMap(({ firstAt = Infinity }) => (firstAt <= now ? [firstAt] : []));
+      last = Math.max(last, ...came);
       usual = usualSurvival(times, last) ?? usual;
       if (!usual) return;
       if (silence && last > Date.parse(silence.since)) {
