@@ -140,6 +140,9 @@ function decideWaiting<Tx>(
 ): AdoptedPayment {
   const decisions = new Decisions(payments, { newId, policy, now: now().toISOString() });
   const webhooks = waiting.map((webhook) => {
+    const { outcome, rawBody } = webhook;
+    if (rawBody.length === 0)
+      return { outcome, reason: "its bytes were pruned: nothing can be decided by it" };
     const { events: _, ...decided } = { events: [], ...decisions.decide(readStored(webhook), webhook) };
     return decided;
   });

@@ -52,6 +52,16 @@ onEachDatabase("the adoption of payments", (kind) => {
     expect(again).toMatchObject({ adopted: false, payment: { total: { value: "1475" } } });
   });
 
+  it("says with dryRun that a webhook of another prefix was pruned, and decides nothing by it", async () => {
+    const payments = shop({ clientIdPrefix: "shop-" });
+    await payments.receiveWebhook(paid());
+    await payments.prune({ before: new Date("2999-01-01") });
+    const { webhooks } = await payments.adopt({ ...adoption, dryRun: true });
+    expect(webhooks).toEqual([
+      { outcome: "foreign", reason: expect.stringContaining("its bytes were pruned") as string },
+    ]);
+  });
+
   it("says with dryRun what its webhooks become", async () => {
     const payments = shop();
     await payments.receiveWebhook(paid());
