@@ -20,7 +20,7 @@ import { withTimeout } from "../../shared/with-timeout.js";
 import { type Driver, type Purpose } from "./driver/driver.js";
 import { poolShortage } from "./options.js";
 import { recordChanges } from "./record-changes.js";
-import { retryConflicts } from "./transaction/retry-conflicts.js";
+import { retryConflicts, retryOwnConflicts } from "./transaction/retry-conflicts.js";
 import { type Session, type SqlResult, type SqlTx } from "./driver/sql-tx.js";
 import { identityOf } from "./schema/migrate.js";
 import {
@@ -104,7 +104,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   transaction<T>(run: (tx: SqlTx<Raw>) => Promise<T>): Promise<T> {
-    return this.#use(() => runTransaction(this.#driver, run));
+    return this.#use(() => retryOwnConflicts(this.#driver.dialect, () => runTransaction(this.#driver, run)));
   }
 
   query<Row>(sql: string, params: readonly unknown[] = []): Promise<SqlResult<Row>> {

@@ -16,7 +16,10 @@ export async function lockKeys(tx: Transaction, db: Database, keys: LockKeys): P
     // The database must run the check after the locks. A pipeline keeps that order without waiting.
     if (!tx.isPipelined) await locking;
     const checking = findNamed(tx, db, keys);
-    const [payments, named] = await Promise.all([locking, checking]);
+    // After a deadlock, a pipeline refuses the check too. Only the error of the locks says that the transaction may run again.
+    checking.catch(() => undefined);
+    const payments = await locking;
+    const named = await checking;
     const locked = new Set(payments.map(({ clientId }) => clientId));
     // Otherwise another transaction added an attempt for the same reference while this one waited for its lock.
     if (named.clientIds.every((id) => locked.has(id))) return { payments, eventKeys: named.eventKeys };

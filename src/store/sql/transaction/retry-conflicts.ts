@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { isTillkitError } from "../../../errors/index.js";
 import { type Dialect } from "../driver/dialect.js";
 
 /** All tries of one transaction take about a second, and at most 2.6 seconds. */
@@ -19,4 +20,13 @@ export async function retryConflicts<T>(
     // A random delay, or two servers of a cluster would meet again.
     await delay(Math.random() * firstDelayMs * 2 ** (tries - 1));
   }
+}
+
+/** Runs a transaction with statements of the application. The kit's own conflicts repeat it, and the application's errors do not. */
+export function retryOwnConflicts<T>(
+  dialect: Pick<Dialect, "isDeadlock">,
+  run: () => Promise<T>,
+): Promise<T> {
+  const isDeadlock = (error: unknown): boolean => isTillkitError(error) && dialect.isDeadlock(error);
+  return retryConflicts({ isDeadlock }, run);
 }

@@ -1,5 +1,9 @@
 import { payment } from "../../../../src/store/exam/checks/fixtures.js";
 import { clientIds, saved } from "../../../../src/store/exam/checks/steps.js";
+import { postgresDialect } from "../../../../src/store/sql/postgres/postgres-dialect.js";
+import { lockKeys } from "../../../../src/store/sql/tables/lock-payments.js";
+import { tablesUnder } from "../../../../src/store/sql/tables/names.js";
+import { type Transaction } from "../../../../src/store/sql/transaction/transaction.js";
 import { onEachServer, openPlace, openStore, type Place } from "../../../promises/processes/databases.js";
 import { untilWaiting } from "../support/waiting-for-locks.js";
 
@@ -75,5 +79,35 @@ onEachServer("locks", (kind) => {
       place.store.lock(tx, { serviceIds: [], clientIds: ["p3", "p2", "p1"] }),
     );
     expect(clientIds(locked.payments)).toEqual(["p1", "p2", "p3"]);
+  });
+});
+
+it("reject with the deadlock of the locks, and not with what a pipeline refuses after it", async () => {
+  const [deadlock, refused] = [new Error("deadlock detected"), new Error("current transaction is aborted")];
+  const run = (sql: string) => Promise.reject(sql.includes("for update") ? deadlock : refused);
+  const tx = { isPipelined: true, run } as unknown as Transaction;
+  const db = { dialect: postgresDialect, tables: tablesUnder("t_") };
+  await expect(lockKeys(tx, db, { clientIds: ["c-1"], eventKeys: ["k"] })).rejects.toBe(deadlock);
+});
+
+onEachServer("a transaction of the kit that a deadlock ended", (kind) => {
+  it("runs again", async () => {
+    const place = await openPlace(kind);
+    await saved(place.store, { created: [payment("p1"), payment("p2", { reference: "o2" })] });
+    const order = ["p1", "p2"];
+    let first = 0;
+    let bothHold!: () => void;
+    const both = new Promise<void>((resolve) => (bothHold = resolve));
+    const lockBoth = (ids: readonly string[]) =>
+      place.store.transaction(async (tx) => {
+        await place.store.lock(tx, { clientIds: [ids[0]!] });
+        if (++first === 2) bothHold();
+        await both;
+        return clientIds((await place.store.lock(tx, { clientIds: [ids[1]!] })).payments);
+      });
+    const ended = await Promise.all([lockBoth(order), lockBoth(order.toReversed())]);
+    expect(ended).toEqual([["p2"], ["p1"]]);
+    expect(first).toBe(3);
+    await place.remove();
   });
 });
