@@ -76,6 +76,30 @@ describe("a row with a negative amount", () => {
     expect((await compared(store, header, lines)).found).toEqual(["refund_missing_here a line 3"]);
   });
 
+  it("has no key where a refund of its amount is recorded with the key of another reading", async () => {
+    const { store, refund } = await shopWith(paid("a"));
+    const lines = [sale("a"), "a,-500,KMF,2024-05-20 10:00,MVK-1"];
+    const { findings } = await compared(store, header, lines, {}, { utcOffset: "+03:00" });
+    await refund("a", "500", { key: findings[0]!.key });
+    expect((await compared(store, header, lines, {}, { utcOffset: "+03:00" })).found).toEqual([]);
+    for (const format of [{}, { columns: { providerId: false }, utcOffset: "+03:00" } as const]) {
+      const other = await compared(store, header, lines, {}, format);
+      expect(other.findings).toMatchObject([
+        { kind: "refund_missing_here", line: 3, recordedKey: findings[0]!.key },
+      ]);
+      expect(other.findings[0]).not.toHaveProperty("key");
+    }
+    // A neighbouring row has the recorded refund.
+    const both = await compared(
+      store,
+      header,
+      [sale("a"), back("a", "500", 21), ...lines.slice(1)],
+      {},
+      { utcOffset: "+03:00" },
+    );
+    expect(both.findings).toMatchObject([{ line: 3, key: expect.any(String) }]);
+  });
+
   it("has no key without a time and a number of the provider, because such rows look equal", async () => {
     const { store } = await shopWith(paid("a"));
     const { findings } = await compared(store, "clientId,value,currency", ["a,1475,KMF", "a,-5,KMF"]);

@@ -80,6 +80,7 @@ export function printFindingSteps(
 ): void {
   for (const finding of found) {
     const { kind, line, reference, clientId, statement, stored, problem, next, candidates = [] } = finding;
+    const { recordedKey } = finding;
     const sides = [
       statement && `statement ${statement.value} ${statement.currency}`,
       stored && `stored ${stored.value} ${stored.currency}, ${stored.state}`,
@@ -90,6 +91,10 @@ export function printFindingSteps(
     if (next !== undefined) output.print(`  ${next}`);
     for (const one of candidates)
       output.print(`  ${oneLine(`${one.reference}, ${one.state}`)}\n  ${one.next}`);
+    if (recordedKey !== undefined)
+      output.print(
+        `  A refund of this amount is recorded with the key ${recordedKey}. If it is another refund, record this one with a --key of its own.`,
+      );
     if (kind === "unmatched_row")
       output.print(
         "  Write the payment's clientId into the row for the next comparison, or ask the service.",

@@ -37,13 +37,15 @@ export class RefundRows {
   /** Returns the findings without refunds that are recorded, and the others with their keys and the stored payment. */
   async unrecorded(found: readonly StatementFinding[]): Promise<StatementFinding[]> {
     const left: StatementFinding[] = [];
+    const keys = new Set(found.map(({ key }) => key));
     for (const finding of found)
       if (finding.kind !== "refund_missing_here") left.push(finding);
-      else left.push(...(await this.#look(finding)));
+      else left.push(...(await this.#look(finding, keys)));
     return left;
   }
 
-  async #look(finding: StatementFinding): Promise<StatementFinding[]> {
+  /** `keys` are those of the neighbouring rows. */
+  async #look(finding: StatementFinding, keys: ReadonlySet<string | undefined>): Promise<StatementFinding[]> {
     const { clientId, statement } = finding;
     if (this.#payment?.clientId !== clientId) await this.#read(clientId!);
     const key = finding.key && this.#numbered(finding.key);
@@ -57,7 +59,12 @@ export class RefundRows {
       return [];
     }
     this.#run.count("refund_missing_here");
-    return [newFinding({ ...finding, key, stored: storedSide(this.#payment!) })];
+    // With other columns or another UTC offset, the same row has another key, and would be recorded once more.
+    const recordedKey = this.#recorded.find(
+      (one) => sameTotal(one.amount, statement!) && !keys.has(one.key),
+    )?.key;
+    const stored = storedSide(this.#payment!);
+    return [newFinding({ ...finding, key: recordedKey === undefined ? key : "", recordedKey, stored })];
   }
 
   /** Equal rows of one statement are several refunds. */

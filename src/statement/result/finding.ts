@@ -53,6 +53,11 @@ export interface StatementFinding {
   difference?: string;
   /** With `refund_missing_here`: the key to record it with, so that no other statement records it again. */
   key?: string;
+  /**
+   * With `refund_missing_here`, instead of `key`: the key of a recorded refund of the same amount that no row names. It may be the
+   * refund of this row, if the statement was read with other columns or another UTC offset then. A person decides.
+   */
+  recordedKey?: string;
   /** With `fee_differs`: the fee of the row. */
   fee?: string;
   /** With `fee_differs`: the net amount of the row. */
