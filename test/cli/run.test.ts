@@ -51,7 +51,7 @@ describe("tillkit", () => {
     expect((await runCli(["launch-rocket"])).stderr).not.toContain("Did you mean");
   });
 
-  it.each([...differenceKinds, ...rowProblemCodes, "bad_row", "at_edge"])(
+  it.each([...differenceKinds, ...rowProblemCodes, "bad_row", "at_edge", "accepted_here"])(
     "says what %s means, which the report on a statement prints",
     async (code) => {
       const { code: exit, stdout } = await runCli(["help", "errors", code]);

@@ -1,7 +1,7 @@
 import { createPayments, type Payment } from "tillkit";
 import { readStatement, compareStatement } from "tillkit/statement";
 import { keepClaim } from "../../src/checkout/payment-claims.js";
-import { testOptions } from "../support/kit.js";
+import { closeAll, testKit, testOptions } from "../support/kit.js";
 import { storeOf, compared, may, paid, pending } from "./support/stored.js";
 
 const header = "clientId,serviceId,value,currency,status,source,time";
@@ -16,6 +16,8 @@ const row = (clientId: string, over: Partial<Record<string, string>> = {}): stri
   };
   return Object.values({ ...fields, time: "2024-05-10T10:04:00Z", ...over }).join(",");
 };
+
+afterEach(closeAll);
 
 describe("a statement compared with stored payments", () => {
   it("gives no finding where both sides agree", async () => {
@@ -125,6 +127,27 @@ describe("a statement compared with stored payments", () => {
     const { found, summary } = await compared(store, header, [], { edgeMs: 3_600_000 });
     expect(found).toEqual(["at_edge early", "missing_there inside", "at_edge late"]);
     expect(summary.differences).toBe(1);
+  });
+
+  it("names a payment that a person accepted after the day on which it was paid, and says why the sums differ", async () => {
+    const store = await storeOf(paid("a"), pending("late", { serviceId: "s-late" }));
+    const kit = testKit({ store, now: () => new Date("2024-05-12T08:00:00Z") });
+    const total = { value: "1475", currency: "KMF" };
+    const evidence = { kind: "statement", document: "10.csv:3", total } as const;
+    await kit.resolve({ action: "accept", clientId: "late", evidence, reason: "on the list", by: "Amina" });
+    const dayOf = (day: number) => ({
+      period: { from: `2024-05-${day}T00:00:00Z`, to: `2024-05-${day + 1}T00:00:00Z` },
+    });
+    const own = await compared(store, header, [row("a"), row("late")], dayOf(10));
+    expect([own.found, own.summary.balanced]).toEqual([[], true]);
+    expect(own.summary.currencies).toMatchObject([
+      { statement: { value: "2950" }, stored: { value: "1475" }, ofOtherDays: { count: 1, value: "1475" } },
+    ]);
+    const accepted = await compared(store, header, [], dayOf(12));
+    expect([accepted.found, accepted.summary.balanced]).toEqual([["accepted_here late"], true]);
+    expect(accepted.summary.currencies).toMatchObject([
+      { stored: { value: "1475" }, missingThere: { count: 0 }, onOtherStatements: { value: "1475" } },
+    ]);
   });
 
   it("finds other amounts and currencies, with the exact difference", async () => {

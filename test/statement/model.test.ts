@@ -72,8 +72,8 @@ function countsOf({ counts, stored }: StatementSummary) {
   const { id_differs: _, currency_differs: __, bad_row: ___, at_edge: ____, ...others } = counts;
   // The statements of the model have no refunds, fees and payouts.
   const { refund_missing_here: _____, fee_differs: ______, payout_differs: _______, ...rest } = others;
-  // Nor rows without ids.
-  const { unmatched_row: ________, ...compared } = rest;
+  // Nor rows without ids, nor decisions of people.
+  const { unmatched_row: ________, accepted_here: _________, ...compared } = rest;
   return { ...compared, stored };
 }
 

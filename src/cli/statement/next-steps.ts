@@ -21,7 +21,7 @@ export class ListedFindings {
   readonly #missing: AdvisedFinding[] = [];
 
   add(finding: AdvisedFinding): void {
-    const isMissing = finding.kind === "missing_there" || finding.kind === "at_edge";
+    const isMissing = ["missing_there", "at_edge", "accepted_here"].includes(finding.kind);
     const commands = [finding, ...(finding.candidates ?? [])].flatMap(({ next }) => next ?? []);
     const isSettled = commands.some((next) => !next.includes("payments show "));
     const list = isMissing ? this.#missing : isSettled ? this.#settled : this.#others;

@@ -1,7 +1,7 @@
-import { type DifferenceKind, type StatementSummary } from "../../statement/index.js";
+import { type FindingKind, type StatementSummary } from "../../statement/index.js";
 import { type Output } from "../terminal/output.js";
 
-const titles: Readonly<Record<DifferenceKind | "bad_row" | "at_edge", string>> = {
+const titles: Readonly<Record<FindingKind, string>> = {
   missing_here: "payments on the statement that are not stored",
   missing_there: "payments stored as completed that are not on the statement",
   unmatched_row: "rows without ids that match no payment, or several payments",
@@ -18,6 +18,7 @@ const titles: Readonly<Record<DifferenceKind | "bad_row" | "at_edge", string>> =
   payout_differs: "the payout is not the sum of its rows",
   bad_row: "rows that could not be read, and so were not compared",
   at_edge: "completed at the edge of the period (no difference)",
+  accepted_here: "accepted by a person, on another day's statement (no difference)",
 };
 
 /** Prints the result of a run for people, as a table that fits a terminal. */
@@ -40,7 +41,7 @@ export function printSummary(summary: StatementSummary, output: Output): void {
   for (const kind of Object.keys(titles) as (keyof typeof titles)[]) {
     if (counts[kind] === 0) continue;
     const line = `${grouped(counts[kind]).padStart(11)}  ${kind.padEnd(19)}  ${titles[kind]}`;
-    output.print(kind === "at_edge" ? output.paint("dim", line) : line);
+    output.print(kind === "at_edge" || kind === "accepted_here" ? output.paint("dim", line) : line);
   }
   if (Object.values(counts).some((count) => count > 0)) output.print();
   printSums(summary, output);
@@ -67,6 +68,17 @@ function printSums({ currencies, rows: { bad } }: StatementSummary, output: Outp
     // Without the others, net says what the first column says.
     if (listed.length > 1)
       output.print(`${currency}  ${listed.map(([name, { value }]) => `${name} ${value}`).join(", ")}`);
+  }
+  // Without these, the two sums would differ although everything agrees.
+  for (const { currency, ofOtherDays, onOtherStatements } of currencies) {
+    if (ofOtherDays.count > 0)
+      output.print(
+        `${currency}  The store has ${ofOtherDays.value} of the statement as completed before or after the period.`,
+      );
+    if (onOtherStatements.count > 0)
+      output.print(
+        `${currency}  Other statements may have ${onOtherStatements.value} of the stored sum: at_edge, accepted_here.`,
+      );
   }
   if (bad > 0) output.print(`These sums do not include ${counted(bad, "unreadable row")}.`);
 }

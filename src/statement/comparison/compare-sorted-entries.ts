@@ -18,13 +18,13 @@ export async function* compareSortedEntries(
   const refunds = new RefundRows(store, run);
   for await (const lines of run.entries.sorted()) {
     const found = await refunds.unrecorded(lines.flatMap((line) => reader.next(readEntry(line))));
+    await addUnlisted(store, run, found);
     yield* found;
-    await addUnlistedSiblings(store, run, found);
     run.reportProgress("sides");
   }
   const last = reader.end();
+  await addUnlisted(store, run, last);
   yield* last;
-  await addUnlistedSiblings(store, run, last);
 }
 
 /** Follows the sorted entries. The entries of one payment are neighbours: first the payment, then its rows by their lines. */
@@ -32,6 +32,8 @@ class EntryReader {
   readonly #run: RunState;
   readonly #period: Period;
   #key: string | undefined;
+  /** Whether the payment was completed in the period. */
+  #isOfPeriod = false;
   /** The stored payment, until a row names it. */
   #unlisted: PaymentEntry | undefined;
   #firstPaid: RowEntry | undefined;
@@ -47,6 +49,7 @@ class EntryReader {
     this.#key = entry.key;
     if (entry.side === "stored") {
       this.#unlisted = entry;
+      this.#isOfPeriod = true;
       return found;
     }
     // A row of a refund does not say that the payment was paid out.
@@ -63,12 +66,11 @@ class EntryReader {
   end(): StatementFinding[] {
     const unlisted = this.#unlisted;
     this.#unlisted = undefined;
+    this.#isOfPeriod = false;
     this.#firstPaid = undefined;
     if (!unlisted) return [];
     const { clientId, serviceId, reference, value, currency, completedAt } = unlisted;
     const kind = this.#run.isAtEdge(completedAt, this.#period) ? "at_edge" : "missing_there";
-    this.#run.count(kind);
-    if (kind === "missing_there") this.#run.totals.addPayment("missingThere", unlisted);
     const stored = { value, currency, state: "completed", completedAt } as const;
     return [newFinding({ kind, clientId, serviceId, reference, stored })];
   }
@@ -77,6 +79,7 @@ class EntryReader {
     if (row.bucket !== "matched") return;
     this.#run.rows.matched += 1;
     this.#run.totals.addRow("matched", row, row.source);
+    if (!this.#isOfPeriod) this.#run.totals.addPayment("ofOtherDays", row);
   }
 
   #listedTwice(row: RowEntry, firstLine: number): StatementFinding {
@@ -103,8 +106,11 @@ function refundOf(row: RowEntry): StatementFinding {
   return newFinding({ kind: "refund_missing_here", line, ...ids, source, statement, key });
 }
 
-/** Adds sibling entries for payments that no row names: one of them may be the second payment of its reference. */
-async function addUnlistedSiblings(
+/**
+ * Counts payments that no row names, and names those that a person accepted. Adds their sibling entries: one of them may be the second
+ * payment of its reference.
+ */
+async function addUnlisted(
   store: PaymentStore,
   run: RunState,
   found: readonly StatementFinding[],
@@ -113,11 +119,22 @@ async function addUnlistedSiblings(
   for (let start = 0; start < unlisted.length; start += paymentsPerLookup) {
     const batch = unlisted.slice(start, start + paymentsPerLookup);
     const stored = await findPayments(store, batch);
-    for (const ids of batch) {
-      const { byClientId: payment } = stored.matching(ids);
+    for (const finding of batch) {
+      if (finding.kind === "missing_there" && (await wasAccepted(store, finding)))
+        finding.kind = "accepted_here";
+      run.count(finding.kind);
+      const counter = finding.kind === "missing_there" ? "missingThere" : "onOtherStatements";
+      run.totals.addPayment(counter, finding.stored!);
+      const { byClientId: payment } = stored.matching(finding);
       if (payment) await run.addSiblings(payment, stored.siblingsOf(payment));
     }
   }
+}
+
+/** Returns whether a person completed the payment. It was paid before, so that its row is on the statement of that day. */
+async function wasAccepted(store: PaymentStore, { clientId, stored }: StatementFinding): Promise<boolean> {
+  const { resolutions } = await store.history(clientId!);
+  return resolutions.some(({ action, at }) => action === "accepted" && at === stored!.completedAt);
 }
 
 /** Finds payments that were paid although another payment of their reference was paid before. */

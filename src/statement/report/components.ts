@@ -22,6 +22,7 @@ export const kindTones: Readonly<Record<FindingKind, Tone>> = {
   payout_differs: "warn",
   bad_row: "note",
   at_edge: "note",
+  accepted_here: "note",
 };
 
 /** One piece of a bar. */

@@ -67,6 +67,7 @@ export const translations = translate({
     payout_differs: ["Payouts that differ", "Virements qui ne tombent pas juste"],
     bad_row: ["Rows that could not be read", "Lignes illisibles"],
     at_edge: ["At the edge of the period", "Au bord de la période"],
+    accepted_here: ["Accepted by a person", "Acceptés par une personne"],
   },
   advice: {
     missing_here: [
@@ -132,6 +133,10 @@ export const translations = translate({
     at_edge: [
       "These payments were completed near the start or the end of the period, and may be on the neighbouring statement.",
       "Terminés près d’une fin de la période, ils figurent peut-être sur le relevé voisin.",
+    ],
+    accepted_here: [
+      "A person accepted them in the period. They are on the statement of the day on which they were paid.",
+      "Une personne les a acceptés pendant la période. Ils figurent sur le relevé du jour de leur paiement.",
     ],
   },
 });

@@ -21,8 +21,8 @@ export const differenceKinds = [
 
 export type DifferenceKind = (typeof differenceKinds)[number];
 
-/** A difference; `bad_row`, a row that cannot be read; `at_edge`, a completion that a neighbouring statement may list. */
-export type FindingKind = DifferenceKind | "bad_row" | "at_edge";
+/** A difference; `bad_row`, a row that cannot be read; `at_edge` and `accepted_here`, a completion that another statement may list. */
+export type FindingKind = DifferenceKind | "bad_row" | "at_edge" | "accepted_here";
 
 /** One finding. Fields that do not apply to its kind are absent. */
 export interface StatementFinding {

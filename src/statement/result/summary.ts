@@ -37,6 +37,10 @@ export interface CurrencyTotals {
   unpaidThere: Sum;
   /** Payments after the first of their reference. The other sums contain them too. */
   paidTwice: Sum;
+  /** Payments that were completed in the period, of `at_edge` and `accepted_here`: their rows may be on other statements. */
+  onOtherStatements: Sum;
+  /** Rows without a difference, of payments that were completed before or after the period. `stored` does not contain them. */
+  ofOtherDays: Sum;
   /** The rows of refunds and reversals. */
   refunds: Sum;
   /** The rows with a fee, and the sum of their fees. */

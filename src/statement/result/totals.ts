@@ -15,7 +15,14 @@ const rowBuckets = [
   "withheld",
   "listed_twice",
 ] as const satisfies readonly RowBucket[];
-const paymentCounters = ["stored", "missingThere", "unpaidThere", "paidTwice"] as const;
+const paymentCounters = [
+  "stored",
+  "missingThere",
+  "unpaidThere",
+  "paidTwice",
+  "onOtherStatements",
+  "ofOtherDays",
+] as const;
 const moneyCounters = ["refunds", "fees", "net", "payouts"] as const;
 const counterNames = [...rowBuckets, ...paymentCounters, ...moneyCounters, "difference"] as const;
 
@@ -27,7 +34,7 @@ type Counter = { count: number; units: bigint };
 /** The counts of findings, and exact sums in minor units for each currency and each channel. */
 export class Totals {
   readonly counts = Object.fromEntries(
-    [...differenceKinds, "bad_row", "at_edge"].map((kind) => [kind, 0]),
+    [...differenceKinds, "bad_row", "at_edge", "accepted_here"].map((kind) => [kind, 0]),
   ) as Record<FindingKind, number>;
   readonly #currencies = new Map<string, Record<CounterName, Counter>>();
   readonly #channels = new Map<string, Record<"matched" | "differing", Counter> & ChannelName>();
@@ -66,6 +73,8 @@ export class Totals {
         missingThere: sum("missingThere"),
         unpaidThere: sum("unpaidThere"),
         paidTwice: sum("paidTwice"),
+        onOtherStatements: sum("onOtherStatements"),
+        ofOtherDays: sum("ofOtherDays"),
         refunds: sum("refunds"),
         fees: sum("fees"),
         net: sum("net"),

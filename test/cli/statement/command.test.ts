@@ -33,6 +33,14 @@ describe("tillkit statement", () => {
     expect(stdout).toMatch(/at most \d+ MiB of memory/);
   });
 
+  it("says why the sums differ although everything agrees", async () => {
+    const { code, stdout } = await compare("agreed.csv", "--from", "2024-05-01", "--to", "2024-05-31");
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      "KMF  The store has 1475 of the statement as completed before or after the period.\n",
+    );
+  });
+
   it("knows the shop's prefix from the environment, and from the file that --env-file names", async () => {
     folder.write(
       "other.csv",
