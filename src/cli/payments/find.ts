@@ -121,7 +121,7 @@ export function printPayments(found: readonly Payment[], output: Output, cursor?
       one.clientId,
       one.reported?.providerId ?? "",
     ]),
-    ["clientId", "provider"],
+    ["created (UTC)", "state", "amount", "clientId", "provider"],
     found.map((one) => notesOf(one) && `${one.reference}: ${notesOf(one)}`),
   );
   return 0;

@@ -2,7 +2,7 @@ import { oneLine, type Output } from "./output.js";
 
 /**
  * Prints rows in columns that fit the terminal. Where they are too wide, the widest column is cut, and ends with an ellipsis. The
- * columns `uncut` are never cut, because people copy them into the next command. A note stands on a line of its own, below its row.
+ * columns `uncut`, such as times and ids, are never cut, even if the row gets wider than the terminal. A note stands on a line of its own, below its row.
  */
 export function printColumns(
   output: Output,
@@ -17,7 +17,8 @@ export function printColumns(
   for (let over = sum(widths) + gaps - output.width; over > 0; over--) {
     const cut = widths.map((width, column) => (uncut.includes(headings[column]!) ? 0 : width));
     const widest = cut.indexOf(Math.max(...cut));
-    if (cut[widest]! <= 1) break;
+    // A shorter text says too little.
+    if (cut[widest]! <= 8) break;
     widths[widest]! -= 1;
   }
   for (const [index, line] of lines.entries()) {
