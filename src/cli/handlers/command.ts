@@ -23,6 +23,8 @@ import { printColumns } from "../terminal/table.js";
 import { requiredOption, requiredOptions, timeOption } from "../terminal/option-values.js";
 
 const who = byPerson.slice(0, 2);
+/** The number of clientIds that the store takes in one call. */
+const maxIds = 500;
 
 const handlerActions: Readonly<Record<string, Action>> = {
   list: { options: [], object: "optional", run: listAll },
@@ -222,7 +224,7 @@ async function retry(payments: Payments, args: Arguments, { output }: InputConte
   const handlers = await payments.handlers();
   if (found.length === 0 && query.handler !== undefined) expectKnown(query.handler, handlers);
   output.printJson({ dryRun: !apply, run, dispatches: found, more: revived.more });
-  printDispatches(found, output);
+  await printDispatches(payments, found, output);
   if (revived.more) output.log(`There are more dispatches; these are the first ${found.length}.`);
   output.print(
     apply
@@ -247,26 +249,38 @@ async function printRun(payments: Payments, run: string, output: Output): Promis
   const outcome = await payments.revivedDispatches(run);
   const { done, dead, waiting, retired, dispatches } = outcome;
   output.printJson({ dryRun: true, run, outcome });
-  printDispatches(dispatches, output);
+  await printDispatches(payments, dispatches, output);
   output.print(
     `Run ${run}: ${done} dispatches done, ${dead} dead again, ${waiting} not finished, ${retired} retired.`,
   );
   return 0;
 }
 
-function printDispatches(dispatches: RevivedOutcome["dispatches"], output: Output): void {
+/** Prints dispatches with the order of each, and the whole error below: errors often differ only at their ends. */
+async function printDispatches(
+  payments: Payments,
+  dispatches: RevivedOutcome["dispatches"],
+  output: Output,
+): Promise<void> {
   if (dispatches.length === 0) return;
+  const orders = new Map<string, string>();
+  const ids = [...new Set(dispatches.flatMap(({ clientId }) => clientId ?? []))];
+  for (let start = 0; start < ids.length; start += maxIds) {
+    const found = await payments.store.findMany({ clientIds: ids.slice(start, start + maxIds) });
+    for (const { clientId, reference } of found) orders.set(clientId, reference);
+  }
   printColumns(
     output,
-    ["died", "event", "payment", "handler", "error"],
+    ["died (UTC)", "order", "event", "payment", "handler"],
     dispatches.map((one) => [
-      one.settledAt?.slice(0, 16).concat("Z") ?? "",
+      one.settledAt?.slice(0, 16).replace("T", " ") ?? "",
+      orders.get(one.clientId ?? "") ?? "",
       one.type,
       one.clientId ?? "no payment",
       one.handler,
-      one.error ?? "",
     ]),
-    ["payment"],
+    ["died (UTC)", "event", "payment", "handler"],
+    dispatches.map(({ error = "" }) => error),
   );
 }
 

@@ -92,6 +92,7 @@ describe("tillkit handlers", () => {
     expect(await found("--event-id", "e0")).toBe(2);
     expect(await found("--event", "payment.overdue")).toBe(0);
     expect(await found("--since", "2099-01-01")).toBe(0);
+    expect(await found("--since", "2099-01-01T10:00Z")).toBe(0);
     expect(pairs(await claimed(store, [ledger, mailer]))).toEqual([]);
 
     const did = await handlers("retry", "ledger", "--apply", "--by", "Amina", "--reason", "fixed");
@@ -105,7 +106,9 @@ describe("tillkit handlers", () => {
     await settled(store, second!, { state: "dead", error: "again" });
     const outcome = await handlers("retry", "ledger", "--run", run);
     expect(outcome.code).toBe(0);
-    expect(outcome.stdout).toMatch(/ledger +again\n/);
+    expect(outcome.stdout).toMatch(
+      /^died \(UTC\) +order +event +payment +handler\n\d{4}-\d\d-\d\d \d\d:\d\d .*ledger\n {2}again\n/,
+    );
     expect(outcome.stdout).toContain(
       `Run ${run}: 1 dispatches done, 1 dead again, 0 not finished, 0 retired.`,
     );
