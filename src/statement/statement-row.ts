@@ -173,7 +173,11 @@ function problemOf(row: NamedRow, kind: CheckedRow["kind"]): RowProblem | undefi
         `${name} ${quotedValue(text)} is longer than ${maxTextLength} characters.`,
       );
   const isTime = !time || (isDateTime(time) && isInYears(Date.parse(time)));
-  if (!isTime) return problem("time_invalid", `time ${quotedValue(time)} is not an existing date and time.`);
+  if (!isTime)
+    return problem(
+      "time_invalid",
+      `time ${quotedValue(time)} does not exist, or needs another timeFormat (--time-format).`,
+    );
   return undefined;
 }
 

@@ -70,10 +70,12 @@ export class RunState {
   period(): Period {
     const { period } = this.#options;
     if (period) return period;
-    if (this.firstProblem !== undefined && this.rows.bad === this.rows.read)
+    const { bad, read } = this.rows;
+    // Rows of other shops have no days.
+    if (this.firstProblem !== undefined && this.#days === undefined)
       throw new TillkitError(
         "statement_unreadable",
-        `None of the statement's ${this.rows.read} rows can be read. ${this.firstProblem}`,
+        `${bad === read ? "None" : `Only ${read - bad}`} of the statement's ${read} rows can be read. ${this.firstProblem}`,
         { fix: "Give the format of the statement: the columns, the separators and the time format." },
       );
     if (this.#days === undefined) throw periodMissing("no period was given, and no row has a time");
