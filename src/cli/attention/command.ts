@@ -13,6 +13,7 @@ import {
   type InputContext,
 } from "../terminal/command.js";
 import { confirms } from "../terminal/confirm.js";
+import { databaseHint } from "../terminal/command-line.js";
 import { databaseOptions } from "../terminal/database.js";
 import { oneLine, type Output, wrap } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
@@ -97,9 +98,8 @@ async function list(payments: Payments, args: Arguments, { output }: InputContex
   });
   output.printJson(page);
   printEntries(page.entries, output);
-  const databases = ["store", "env-file"].filter((name) => args.has(name)).map((name) => `--${name}`);
-  if (page.entries.length > 0 && databases.length > 0)
-    output.print(`\nAdd ${databases.join(" and ")} to each command, as you did here.`);
+  const hint = databaseHint(args);
+  if (page.entries.length > 0 && hint) output.print(`\n${hint}`);
   if (page.cursor !== undefined) output.print(`For more entries: --cursor ${page.cursor}`);
   else if (page.entries.length === 0) output.print(noneText(args));
   return page.entries.length > 0 ? 1 : 0;
@@ -127,7 +127,7 @@ function printEntries(entries: readonly AttentionEntry[], output: Output): void 
       one.assigned ?? "",
       `${one.version}`,
     ]),
-    ["clientId"],
+    ["rule", "amount", "clientId"],
   );
   for (const { id, reference, why, next, changes } of entries) {
     output.print();

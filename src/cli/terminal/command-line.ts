@@ -18,6 +18,12 @@ export function commandLine(given: readonly string[], args: Arguments): string {
   return ["tillkit", ...given, ...database].map(quoted).join(" ");
 }
 
+/** Returns what to add to the commands of attention, which name no database; empty where the environment names it. */
+export function databaseHint(args: Arguments): string {
+  const names = ["store", "env-file"].filter((name) => args.has(name)).map((name) => `--${name}`);
+  return names.length > 0 ? `Add ${names.join(" and ")} to each command, as you did here.` : "";
+}
+
 function quoted(word: string): string {
   if (/^[\w.,:/=+@%-]+$/.test(word) || /^<[\w ]+>$/.test(word)) return word;
   return `'${word.replaceAll("'", `'\\''`)}'`;

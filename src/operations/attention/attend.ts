@@ -92,7 +92,7 @@ export async function attend<Tx>(
     } as Fact;
     return { entry: entryOf(fact ?? known, note, parts.now()), changed: false };
   }
-  if (!fact) throw notPossible(`${id} is closed: its cause is gone`);
+  if (!fact) throw notPossible(`${id} is closed: its cause is gone, or never existed`);
   if (given.action === "settle" && ruleTable[rule].settle === "fact")
     throw notPossible(`settling does not end its cause. ${ruleTable[rule].next(fact)}`);
   refuseOvertaken(given, note, before, fact);

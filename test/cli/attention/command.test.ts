@@ -42,6 +42,8 @@ describe("tillkit attention", () => {
     expect(stdout.replaceAll(/\s+/g, " ")).toContain("tillkit resolve accept --receipt-id receipt-of-m");
     expect(stdout).toContain("\npaid_late:c-1  order order-of-c-1\n");
     expect(stdout).toContain("Add --store to each command, as you did here.");
+    const unknown = await attention(["settle", "overdue:c-none", ...who]);
+    expect(unknown.stderr).toContain("overdue:c-none is closed: its cause is gone, or never existed");
     const none = await attention(["--rule", "unmatched"]);
     expect([none.code, none.stdout]).toEqual([0, "Nothing needs a person.\n"]);
   });
