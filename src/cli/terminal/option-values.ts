@@ -7,7 +7,7 @@ export function timeOption(args: Arguments, name: string): Date | undefined {
   const text = args.get(name);
   if (text === undefined) return undefined;
   // JavaScript takes a time without an offset for one of this machine's zone, and "1/5/26" for a time.
-  const full = /T/i.test(text) ? text : `${text}T00:00:00Z`;
+  const full = /T/i.test(text) ? text.replace(/(T\d\d:\d\d)(?=Z|[+-])/i, "$1:00") : `${text}T00:00:00Z`;
   const time = isDateTime(full) ? new Date(full) : undefined;
   if (time && !Number.isNaN(time.getTime())) return time;
   throw optionError(
