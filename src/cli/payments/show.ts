@@ -2,7 +2,7 @@ import { type Payment, type PaymentHistory } from "../../index.js";
 import { sameValue } from "../../model/money.js";
 import { type RunAction } from "../terminal/actions.js";
 import { type Arguments } from "../terminal/command.js";
-import { byPerson, commandLine } from "../terminal/command-line.js";
+import { byPerson, commandLine, databaseHint } from "../terminal/command-line.js";
 import { oneLine, type Output, wrap } from "../terminal/output.js";
 import { paymentsNamed, printPayments } from "./find.js";
 import { notesOf } from "./notes-of.js";
@@ -58,11 +58,14 @@ function printNext(history: PaymentHistory, args: Arguments, output: Output): vo
     print(next);
   }
   if (attention.length > 0) {
-    output.print("Add --store to each command, as you did here.");
+    if (databaseHint(args)) output.print(databaseHint(args));
     return;
   }
   const isSettled = entries.some(({ kind }) => kind === "resolution");
-  if (!payment && !isSettled) {
+  const decision = entries.findLast(({ kind }) => kind === "decision") as { outcome?: string } | undefined;
+  if (!payment && decision?.outcome === "foreign")
+    output.print("\nIt is another shop's payment: its clientId does not begin with this shop's prefix.");
+  else if (!payment && !isSettled) {
     output.print(
       "\nIf the payment belongs to this shop, adopt the payment. If it belongs to another shop, dismiss the webhook:",
     );

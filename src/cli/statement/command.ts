@@ -6,9 +6,11 @@ import {
   type StatementSummary,
 } from "../../statement/index.js";
 import { sqlStore } from "../../store/sql/index.js";
+import { type TillkitError } from "../../errors/index.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type CommandDefinition, type InputContext } from "../terminal/command.js";
 import { databaseOptions, requireTables } from "../terminal/database.js";
+import { givenPolicy } from "../terminal/offline-kit.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { formatOptions, readFormat } from "./format-options.js";
 import { ListedFindings, printFindingSteps, withNextStep } from "./next-steps.js";
@@ -87,6 +89,8 @@ export const statementCommand: CommandDefinition = {
     const found = new ListedFindings();
     let summary: StatementSummary;
     try {
+      const [foreign] = await store.webhooks({ outcome: "foreign", limit: 1 });
+      if (foreign && givenPolicy(args, context).clientIdPrefix === undefined) throw prefixMissing();
       const statement = compareStatement(store, rows, run);
       for await (const finding of statement) {
         await reports.add(finding);
@@ -125,6 +129,14 @@ function refuseSameFile(names: readonly string[], cwd: string): void {
   const files = names.map((name) => path.resolve(cwd, name));
   const same = names.find((_, index) => files.indexOf(files[index]!) < index);
   if (same !== undefined) throw optionError(`--report ${same} is the statement, or another report.`);
+}
+
+/** Without the prefix, the rows of the other shop would be missing_here, each with a command that adopts its payment. */
+function prefixMissing(): TillkitError {
+  return optionError(
+    "The store has webhooks of another shop, and the prefix of this shop's clientIds is not given. Give the application's " +
+      '--client-id-prefix or its --env-file, or --client-id-prefix="" to compare the rows of all shops.',
+  );
 }
 
 function readOptions(args: Arguments, { cwd, env }: InputContext, utcOffset = "Z"): StatementOptions {

@@ -41,6 +41,7 @@ beforeAll(async () => {
     webhooks: [
       webhook("w-1", { clientId: "c-1", outcome: "mismatch", reason: "total.value: expected 1475, got 14" }),
       webhook("w-2", { clientId: "c-lost", outcome: "unmatched" }),
+      webhook("w-4", { clientId: "m-1", outcome: "foreign" }),
       webhook("w-3", { clientId: "c-lost", outcome: "unmatched", receivedAt: at(4) }),
     ],
   });
@@ -91,6 +92,13 @@ describe("tillkit payments", () => {
   ])("finds payments by %s", async (_, argv, ids) => {
     expect(await idsOf("find", ...argv)).toEqual(ids);
     expect((await payments("find", ...argv)).code).toBe(ids.length > 0 ? 0 : 1);
+  });
+
+  it("offers no command for a payment of another shop", async () => {
+    const { code, stdout } = await payments("show", "m-1");
+    expect(code).toBe(0);
+    expect(stdout).toContain("It is another shop's payment");
+    expect(stdout).not.toContain("tillkit ");
   });
 
   it("prints a table that fits the terminal, and no hash of a key", async () => {

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { sqliteStore } from "tillkit/sql";
+import { webhook } from "../../../src/store/exam/checks/fixtures.js";
+import { saved } from "../../../src/store/exam/checks/steps.js";
 import { paid, pending } from "../../statement/support/stored.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
@@ -57,6 +59,32 @@ describe("tillkit statement", () => {
       seconds: expect.anything() as number,
       peakBytes: expect.anything() as number,
     });
+  });
+
+  it("names the option for the format of times where no row of this shop has one that it can read", async () => {
+    folder.write(
+      "days.csv",
+      "clientId,value,currency,Date\nk-a,1475,KMF,31/05/2024 14:03\nm-b,9,KMF,2024-05-31\n",
+    );
+    for (const more of [[], period]) {
+      const ran = await compare("days.csv", "--client-id-prefix", "k-", ...more);
+      expect(ran.stdout + ran.stderr).toContain("(--time-format)");
+    }
+  });
+
+  it("needs the prefix of this shop where the store has webhooks of another one", async () => {
+    const store = sqliteStore(path.join(folder.path, "two.db"));
+    await saved(store, { webhooks: [webhook("w-1", { clientId: "m-1", outcome: "foreign" })] });
+    await store.close();
+    folder.write("two.csv", "clientId,value,currency\nm-1,9,KMF\n");
+    const two = (...more: string[]) =>
+      runCli(["statement", "two.csv", ...period, "--store", "two.db", ...more], { cwd: folder.path });
+    expect(await two()).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Give the application's --client-id-prefix"),
+    });
+    expect((await two("--client-id-prefix", "k-")).stdout).toContain("1 foreign");
+    expect((await two("--client-id-prefix=")).stdout).toContain("payments adopt m-1");
   });
 
   it("ends with 1 if something differs, and prints how often", async () => {
