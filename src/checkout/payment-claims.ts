@@ -34,7 +34,8 @@ export function readClaimNumber(text: unknown): string | undefined {
 
 /** Returns whether two numbers differ only in capitals, spaces and signs. */
 export function isSameNumber(one: string, other: string | undefined): boolean {
-  return other !== undefined && keyOfNumber(one) === keyOfNumber(other);
+  const key = keyOfNumber(one);
+  return key !== undefined && other !== undefined && key === keyOfNumber(other);
 }
 
 /** Returns the letters and digits of a number, by which it is found; `undefined` where they are too few or too many. */

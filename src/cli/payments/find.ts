@@ -1,4 +1,5 @@
 import { type Payment, type PaymentQuery, type Payments } from "../../index.js";
+import { isSameNumber } from "../../checkout/payment-claims.js";
 import { isAmount, sameValue, valueMistake } from "../../model/money.js";
 import { type RunAction } from "../terminal/actions.js";
 import { operandError, optionError } from "../terminal/arguments.js";
@@ -12,6 +13,8 @@ import { notesOf } from "./notes-of.js";
 const dayMs = 24 * 60 * 60 * 1000;
 const maxPage = 500;
 const maxFound = 100;
+/** The number of payments that are compared with a name which no payment has exactly. */
+const maxCompared = 10_000;
 
 /** Finds payments by a text, or by the day with or without the amount. */
 export const find: RunAction = async (payments, args, { output }) => {
@@ -26,11 +29,12 @@ export const find: RunAction = async (payments, args, { output }) => {
     (!day || startOfDay(new Date(createdAt)).getTime() === day.getTime()) &&
     (amount === undefined || [total, received].some(({ value }) => sameValue(value, amount)));
   const found = text
-    ? (await paymentsNamed(payments, text)).filter(isWanted)
+    ? (await paymentsLike(payments, text)).filter(isWanted)
     : await ofDay(payments, day!, isWanted);
   const code = printPayments(found, output);
   const show = (object: string): string => commandLine(["payments", "show", object], args);
   const capitals = text?.toUpperCase();
+  const foreign = text && found.length === 0 ? await foreignNamed(payments, text) : undefined;
   if (found.length > 0)
     output.print(
       `\nHistory of ${found.length > 1 ? "the first payment" : "this payment"}: ${show(found[0]!.clientId)}`,
@@ -43,6 +47,8 @@ export const find: RunAction = async (payments, args, { output }) => {
     (await paymentsNamed(payments, capitals)).length > 0
   )
     output.print(`Capitals differ. Did you mean: ${commandLine(["payments", "find", capitals], args)}`);
+  else if (foreign !== undefined)
+    output.print(`A webhook about another shop's payment has ${text}: ${show(foreign)}`);
   else
     output.print(
       "You can also search by the order number, the number on the receipt, or --amount with --day. If only the " +
@@ -61,6 +67,44 @@ export async function paymentsNamed(payments: Payments, text: string): Promise<P
     ...(await payments.list({ claimed: text })).payments,
   ];
   return [...new Map(found.flatMap((one) => (one ? [[one.clientId, one] as const] : []))).values()];
+}
+
+/**
+ * Returns the payments that a text names. If none has exactly this name, also those of the newest payments whose number differs from the
+ * text only in capitals, spaces and signs: a number that a customer gave may be another payment's.
+ */
+async function paymentsLike(payments: Payments, text: string): Promise<Payment[]> {
+  const found = await paymentsNamed(payments, text);
+  const names = found.map(({ clientId, serviceId, reference, reported }) => [
+    clientId,
+    serviceId,
+    reference,
+    reported?.providerId,
+  ]);
+  if (names.flat().includes(text)) return found;
+  let read = 0;
+  for await (const one of allPayments(payments, {})) {
+    const number = one.reported?.providerId;
+    // People often leave out the letters before the number: HOL-0075F4C9.
+    const numbers = [number, number?.replace(/^[A-Za-z]+[^A-Za-z0-9]+/, "")];
+    const isNew = !found.some(({ clientId }) => clientId === one.clientId);
+    if (isNew && numbers.some((each) => isSameNumber(text, each))) found.push(one);
+    if (++read === maxCompared) break;
+  }
+  return found.slice(0, maxFound);
+}
+
+/** Returns the clientId of one of another shop's webhooks that contain the text. The kit has no index of these webhooks. */
+async function foreignNamed(payments: Payments, text: string): Promise<string | undefined> {
+  const key = JSON.stringify(text);
+  for (let after: { receivedAt: string; receiptId: string } | undefined; ;) {
+    const query = { outcome: "foreign", limit: maxPage, ...(after && { after }) } as const;
+    const page = await payments.store.webhooks(query);
+    const found = page.findLast(({ rawBody }) => rawBody.includes(key));
+    if (found) return found.clientId;
+    after = page.at(-1);
+    if (page.length < maxPage) return undefined;
+  }
 }
 
 /** Returns the clientId of the payment that a text names, or the text. Throws `command_operand_invalid` if it names several. */

@@ -41,7 +41,11 @@ beforeAll(async () => {
     webhooks: [
       webhook("w-1", { clientId: "c-1", outcome: "mismatch", reason: "total.value: expected 1475, got 14" }),
       webhook("w-2", { clientId: "c-lost", outcome: "unmatched" }),
-      webhook("w-4", { clientId: "m-1", outcome: "foreign" }),
+      webhook("w-4", {
+        clientId: "m-1",
+        outcome: "foreign",
+        rawBody: Buffer.from('{"providerId":"HOL-C109"}'),
+      }),
       webhook("w-3", { clientId: "c-lost", outcome: "unmatched", receivedAt: at(4) }),
     ],
   });
@@ -88,10 +92,18 @@ describe("tillkit payments", () => {
     ["the amount and the day", ["--amount", "3500", "--day", "2024-05-02"], ["c-3"]],
     ["the day", ["--day", "2024-05-01"], ["c-1", "c-2"]],
     ["the order and another amount", ["order-7", "--amount", "9", "--day", "2024-05-01"], []],
+    ["the number in other capitals and signs", ["mvk 778"], ["c-1", "c-3"]],
+    ["the number with other spaces", ["Mvk7 78"], ["c-1", "c-3"]],
     ["a number of nobody", ["x-9"], []],
   ])("finds payments by %s", async (_, argv, ids) => {
     expect(await idsOf("find", ...argv)).toEqual(ids);
     expect((await payments("find", ...argv)).code).toBe(ids.length > 0 ? 0 : 1);
+  });
+
+  it("finds a payment of another shop by a number in its webhook", async () => {
+    const { code, stdout } = await payments("find", "HOL-C109");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/another shop's payment has HOL-C109: tillkit payments show m-1 --store /);
   });
 
   it("offers no command for a payment of another shop", async () => {
