@@ -6,7 +6,7 @@ import { type Arguments, type CommandDefinition, type Context, type ExitCode } f
 import { confirms } from "../terminal/confirm.js";
 import { databaseOptions } from "../terminal/database.js";
 import { withOfflineKit } from "../terminal/offline-kit.js";
-import { oneLine } from "../terminal/output.js";
+import { oneLine, type Output, wrap } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { requiredOption, requiredOptions } from "../terminal/option-values.js";
 
@@ -91,7 +91,15 @@ async function decide(
       `${payment ? `${payment.clientId} is ${payment.state}. ` : ""}${when}: ${done} by ${by} at ${at}: ${reason}`,
     ),
   );
+  if (payment && isWanted) await printOpen(payments, payment.clientId, output);
   return 0;
+}
+
+/** Prints what still needs a person: a payment that was accepted after its time is late, for example. */
+async function printOpen(payments: Payments, clientId: string, output: Output): Promise<void> {
+  const { attention } = await payments.history(clientId, { limit: 1 });
+  for (const { id, why, next } of attention)
+    output.print(`\nThis payment has an open entry, ${id}: ${why}\n  ${wrap(next, output.width - 2, "  ")}`);
 }
 
 /** Returns what the decision would change, for people. */

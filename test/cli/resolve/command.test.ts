@@ -70,6 +70,18 @@ describe("tillkit resolve", () => {
     await store.close();
   });
 
+  it("prints the next command where the accepted payment had been overdue", async () => {
+    const store = sqliteStore(file);
+    const late = pendingPayment({ clientId: "c-late", reference: "order-late", serviceId: "s-late" });
+    await store.transaction((tx) => store.save(tx, { created: [{ ...late, overdueAt: late.createdAt }] }));
+    await store.close();
+    const accept = ["accept", "--client-id", "c-late", ...who, ...row, "--value", "1475"];
+    expect((await resolve(...accept)).stdout).not.toContain("open entry");
+    const { stdout } = await resolve(...accept, "--apply");
+    expect(stdout).toContain("This payment has an open entry, paid_late:c-late: ");
+    expect(stdout).toContain("tillkit attention settle paid_late:c-late ");
+  });
+
   it("keeps the ids of the evidence, and refuses those of another payment", async () => {
     const store = sqliteStore(file);
     const payment = { clientId: "c-2", serviceId: "s-2", reference: "order-2" };
