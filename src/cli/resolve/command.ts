@@ -99,7 +99,9 @@ async function decide(
 async function printOpen(payments: Payments, clientId: string, output: Output): Promise<void> {
   const { attention } = await payments.history(clientId, { limit: 1 });
   for (const { id, why, next } of attention)
-    output.print(`\nThis payment has an open entry, ${id}: ${why}\n  ${wrap(next, output.width - 2, "  ")}`);
+    output.print(
+      `\n${oneLine(`This payment has an open entry, ${id}: ${why}`)}\n  ${wrap(oneLine(next), output.width - 2, "  ")}`,
+    );
 }
 
 /** Returns what the decision would change, for people. */

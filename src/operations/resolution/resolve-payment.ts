@@ -36,7 +36,7 @@ import {
   type Resolution,
   type Resolved,
 } from "./resolution.js";
-import { acceptWithheld, whyNotAcceptable } from "./withheld-payment.js";
+import { acceptWithheld, settleAttempts, whyNotAcceptable } from "./withheld-payment.js";
 
 /**
  * Stores what a person decided, with who, why and when, in one transaction with its changes, and raises
@@ -229,7 +229,8 @@ function acceptForOrder(
   const reason = whyNotAcceptable(stored, payments);
   if (reason !== undefined) throw notPossible(reason);
   const { payment, events } = acceptWithheld(stored, known.events, resolution.at);
-  return { updated: [payment], drafts: [...events, resolvedEvent(resolution, payment)] };
+  const settled = settleAttempts(stored, payments, resolution.at);
+  return { updated: [payment, ...settled], drafts: [...events, resolvedEvent(resolution, payment)] };
 }
 
 function acceptEvidence(

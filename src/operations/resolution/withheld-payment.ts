@@ -32,6 +32,14 @@ export function acceptWithheld(
   return { payment, events };
 }
 
+/** Returns the other attempts of the order as settled: the order is paid, so that nobody has to ask whether they are overdue. */
+export function settleAttempts(accepted: Payment, payments: readonly Payment[], at: string): Payment[] {
+  return payments
+    .filter(({ clientId, reference }) => clientId !== accepted.clientId && reference === accepted.reference)
+    .filter(({ state, attention }) => state === "pending" && attention === undefined)
+    .map((one) => ({ ...one, attention: "settled", updatedAt: at }));
+}
+
 /** Returns what the service reported with the completion, as its event has it. The payment stands in for a missing event. */
 function reportedIn(known: readonly EventRecord[], payment: Payment): EventFields {
   const raised = known.find(({ type }) => type === "payment.paid_other_amount");

@@ -44,6 +44,19 @@ onEachDatabase("a payment of another amount than was asked for last", (kind) => 
     expect(await payments.find(small)).toMatchObject({ state: "completed", withheld: "unsettled" });
   });
 
+  it("leaves no overdue entry of the other attempts of the order once a person has accepted it", async () => {
+    const { payments, small, large } = await underpaid();
+    const stored = (await payments.find(large))!;
+    const overdue = { ...stored, overdueAt: stored.createdAt };
+    await payments.store.transaction((tx) => payments.store.save(tx, { updated: [overdue] }));
+    const rules = async () => (await payments.attention()).entries.map(({ id }) => id).toSorted();
+    expect(await rules()).toEqual([`overdue:${large}`, `paid_other_amount:${small}`]);
+    await payments.resolve({ action: "accept", clientId: small, ...why });
+    expect(await rules()).toEqual([]);
+    await paid(payments, large);
+    expect(await rules()).toEqual([`paid_twice:${large}`]);
+  });
+
   it("stops new attempts with an error that says what happened", async () => {
     const { payments, small, large } = await underpaid();
     for (const value of ["147500", "5", "9"]) {
