@@ -113,7 +113,7 @@ async function* compareBatch(
     const one = "problem" in row ? row : checkRow(row, row.line ?? run.rows.read, options.paidStatuses);
     // One payout may be for several shops.
     if (!("problem" in one) && one.payout) await addToPayout(run, one);
-    if (isForeign(one, options.clientIdPrefix)) run.rows.foreign += 1;
+    if (isForeign(one, options.clientIdPrefix)) run.addForeign(one.line);
     else checked.push(one);
   }
   const stored = await findPayments(store, checked);

@@ -1,5 +1,5 @@
 import { type FindingKind, type StatementSummary } from "../../statement/index.js";
-import { type Output } from "../terminal/output.js";
+import { type Output, wrap } from "../terminal/output.js";
 
 const titles: Readonly<Record<FindingKind, string>> = {
   missing_here: "payments on the statement that are not stored",
@@ -36,6 +36,13 @@ export function printSummary(summary: StatementSummary, output: Output): void {
   ].filter((fact) => !fact.startsWith("0 "));
   const facts = [counted(rows.read, "row"), `${grouped(rows.matched)} matched`, ...further];
   output.print(`rows     ${facts.join(", ")}`);
+  const { foreignLines } = summary;
+  if (foreignLines.length > 0) {
+    const more = rows.foreign > foreignLines.length ? ", …" : "";
+    output.print(
+      `foreign  ${wrap(`lines ${foreignLines.join(", ")}${more}`, output.width - 9, " ".repeat(9))}`,
+    );
+  }
   output.print(`stored   ${grouped(summary.stored)} payments completed in the period`);
   output.print();
   for (const kind of Object.keys(titles) as (keyof typeof titles)[]) {

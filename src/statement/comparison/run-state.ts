@@ -16,6 +16,7 @@ import { type StatementSummary } from "../result/summary.js";
 import { Totals } from "../result/totals.js";
 
 const dayMs = 86_400_000;
+const maxForeignLines = 20;
 
 /** The collection of one run: sums in memory, and entries of rows and payments that are sorted outside of memory. */
 export class RunState {
@@ -32,6 +33,7 @@ export class RunState {
   /** The number of payments that were completed in the period. */
   completed = 0;
   readonly #options: ResolvedStatementOptions;
+  readonly #foreignLines: number[] = [];
   #paymentsRead = 0;
   /** The rows with a time, and those of them that are more than a day away from the given period. */
   readonly #dated = { all: 0, far: 0 };
@@ -43,6 +45,11 @@ export class RunState {
     this.entries = new ExternalSort(options.temporaryDirectory, options.sort);
     this.siblings = new ExternalSort(options.temporaryDirectory, options.sort);
     this.payouts = new ExternalSort(options.temporaryDirectory, options.sort);
+  }
+
+  addForeign(line: number): void {
+    this.rows.foreign += 1;
+    if (this.#foreignLines.length < maxForeignLines) this.#foreignLines.push(line);
   }
 
   count(kind: FindingKind): void {
@@ -125,6 +132,7 @@ export class RunState {
     return {
       period,
       rows: { ...this.rows },
+      foreignLines: this.#foreignLines,
       stored: this.completed,
       counts: { ...counts },
       differences,

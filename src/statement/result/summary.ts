@@ -85,6 +85,8 @@ export interface StatementSummary {
     /** Paid rows that agree with the stored payment. */
     matched: number;
   };
+  /** The first 20 lines of rows of another shop. */
+  foreignLines: number[];
   /** The number of payments that were completed in the period. */
   stored: number;
   /** The number of findings of each kind. */

@@ -83,7 +83,7 @@ describe("tillkit statement", () => {
       code: 2,
       stderr: expect.stringContaining("Give the application's --client-id-prefix"),
     });
-    expect((await two("--client-id-prefix", "k-")).stdout).toContain("1 foreign");
+    expect((await two("--client-id-prefix", "k-")).stdout).toMatch(/1 foreign\nforeign {2}lines 2\n/);
     expect((await two("--client-id-prefix=")).stdout).toContain("payments adopt m-1");
   });
 
