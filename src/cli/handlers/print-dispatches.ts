@@ -1,0 +1,47 @@
+import { type Payments, type RevivedOutcome } from "../../index.js";
+import { type ExitCode } from "../terminal/command.js";
+import { type Output } from "../terminal/output.js";
+import { printColumns } from "../terminal/table.js";
+
+/** The number of clientIds that the store takes in one call. */
+const maxIds = 500;
+
+/** Prints what became of the dispatches of one run, and lists those that are not done. */
+export async function printRun(payments: Payments, run: string, output: Output): Promise<ExitCode> {
+  const outcome = await payments.revivedDispatches(run);
+  const { done, dead, waiting, retired, dispatches } = outcome;
+  output.printJson({ dryRun: true, run, outcome });
+  await printDispatches(payments, dispatches, output);
+  output.print(
+    `Run ${run}: ${done} dispatches done, ${dead} dead again, ${waiting} not finished, ${retired} retired.`,
+  );
+  return 0;
+}
+
+/** Prints dispatches with the order of each, and the whole error below: errors often differ only at their ends. */
+export async function printDispatches(
+  payments: Payments,
+  dispatches: RevivedOutcome["dispatches"],
+  output: Output,
+): Promise<void> {
+  if (dispatches.length === 0) return;
+  const orders = new Map<string, string>();
+  const ids = [...new Set(dispatches.flatMap(({ clientId }) => clientId ?? []))];
+  for (let start = 0; start < ids.length; start += maxIds) {
+    const found = await payments.store.findMany({ clientIds: ids.slice(start, start + maxIds) });
+    for (const { clientId, reference } of found) orders.set(clientId, reference);
+  }
+  printColumns(
+    output,
+    ["died (UTC)", "order", "event", "payment", "handler"],
+    dispatches.map((one) => [
+      one.settledAt?.slice(0, 16).replace("T", " ") ?? "",
+      orders.get(one.clientId ?? "") ?? "",
+      one.type,
+      one.clientId ?? "no payment",
+      one.handler,
+    ]),
+    ["died (UTC)", "event", "payment", "handler"],
+    dispatches.map(({ error = "" }) => error),
+  );
+}
