@@ -1,5 +1,6 @@
 import { hasCode } from "../errors/index.js";
 import { type Payment } from "../model/payment.js";
+import { isSameNumber, keyOfNumber } from "../shared/payment-number.js";
 import { type Changes, type NoteRecord, type PaymentStore } from "../store/index.js";
 
 /** A number with which a customer says that a payment is paid. It proves nothing, and nothing is decided by it. */
@@ -30,18 +31,6 @@ export function readClaimNumber(text: unknown): string | undefined {
   if (typeof text !== "string" || text.length > 200) return undefined;
   const number = text.trim().replace(/\s+/g, " ");
   return /^[\w ./#:-]{4,40}$/.test(number) && keyOfNumber(number) !== undefined ? number : undefined;
-}
-
-/** Returns whether two numbers differ only in capitals, spaces and signs. */
-export function isSameNumber(one: string, other: string | undefined): boolean {
-  const key = keyOfNumber(one);
-  return key !== undefined && other !== undefined && key === keyOfNumber(other);
-}
-
-/** Returns the letters and digits of a number, by which it is found; `undefined` where they are too few or too many. */
-function keyOfNumber(number: string): string | undefined {
-  const key = number.replace(/[^A-Za-z0-9]/g, "").toUpperCase();
-  return key.length >= 4 && key.length <= 40 ? key : undefined;
 }
 
 /** Returns what customers said about a payment, oldest first. */

@@ -1,5 +1,5 @@
 import { type Payment, type PaymentQuery, type Payments } from "../../index.js";
-import { isSameNumber } from "../../checkout/payment-claims.js";
+import { isSameNumber } from "../../shared/payment-number.js";
 import { isAmount, sameValue, valueMistake } from "../../model/money.js";
 import { type RunAction } from "../terminal/actions.js";
 import { operandError, optionError } from "../terminal/arguments.js";

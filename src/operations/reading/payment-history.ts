@@ -1,4 +1,5 @@
-import { isSameNumber, type PaymentClaim, readClaims } from "../../checkout/payment-claims.js";
+import { type PaymentClaim, readClaims } from "../../checkout/payment-claims.js";
+import { isSameNumber } from "../../shared/payment-number.js";
 import {
   type AttentionChange,
   type AttentionEntry,
