@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { readSignatureSettings, type SignatureSettings } from "../sign/signature-settings.js";
 import { optionError } from "../terminal/arguments.js";
@@ -48,6 +49,9 @@ export async function readSubject(args: Arguments, context: Context): Promise<Do
     if (address !== undefined && !isHttp(address))
       throw optionError(`--${name} must be an address such as http://localhost:3000/payments.`);
   }
+  const app = path.resolve(cwd, args.get("app") ?? ".");
+  if (!existsSync(app))
+    throw optionError(`There is no folder ${app}: --app must name the folder of the app.`);
   const beforeStart = args.has("before-start");
   if (beforeStart && ["url", "webhook", "outside"].some((name) => args.has(name)))
     throw optionError(
@@ -67,7 +71,7 @@ export async function readSubject(args: Arguments, context: Context): Promise<Do
     publicUrl,
     settings: await readSignatureSettings(args, input),
     database: outside ? undefined : findDatabase(args, input),
-    app: path.resolve(cwd, args.get("app") ?? "."),
+    app,
     environment,
     isProduction: environment["NODE_ENV"] === "production",
     outside,

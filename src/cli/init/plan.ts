@@ -150,7 +150,9 @@ function addIgnored(plan: InitPlan, before: string | undefined): void {
 
 function manifestIn(text: string): Manifest {
   try {
-    return JSON.parse(text) as Manifest;
+    const manifest: unknown = JSON.parse(text);
+    if (typeof manifest === "object" && manifest !== null && !Array.isArray(manifest)) return manifest;
+    throw new Error("It has no object.");
   } catch (cause) {
     throw unreadableFile("package.json", cause);
   }

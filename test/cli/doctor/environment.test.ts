@@ -152,6 +152,8 @@ describe("tillkit doctor, on an environment", () => {
     expect(skipped).toEqual(["the running app, and the payment service (--before-start)"]);
     const both = await runCli(["doctor", "--before-start", "--url", unreachable]);
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("leave out --url") });
+    const nowhere = await runCli(["doctor", "--before-start", "--app", "/no/such/app"]);
+    expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining("no folder /no/such/app") });
   });
 });
 

@@ -118,6 +118,19 @@ const initialised = {
 
 describe("tillkit init, where package.json is there already", () => {
   const scriptsIn = (folder: string) => JSON.parse(contentOf(folder, "package.json")).scripts;
+
+  it.each(["null", "[]", '"shop"', "{"])(
+    "refuses %s, which is no manifest, and writes nothing",
+    async (text) => {
+      const folder = folderWith({ "package.json": text });
+      expect(await runCli(["init", folder, "--yes"])).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining("file_unreadable: The file package.json cannot be read") as string,
+      });
+      expect(filesIn(folder)).toEqual(["package.json"]);
+      expect(contentOf(folder, "package.json")).toBe(text);
+    },
+  );
   const text = `${JSON.stringify(initialised, undefined, 4)}\n`;
 
   it.each<[string, string[], string, string]>([
