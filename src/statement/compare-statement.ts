@@ -5,6 +5,7 @@ import { compareSortedEntries, findPaidTwice } from "./comparison/compare-sorted
 import { createRowNamer } from "./comparison/name-rows.js";
 import { newFinding, type StatementFinding } from "./result/finding.js";
 import {
+  invalidOption,
   type StatementOptions,
   resolveStatementOptions,
   type ResolvedStatementOptions,
@@ -63,6 +64,11 @@ export function compareStatement(
   rows: StatementRows,
   options: StatementOptions = {},
 ): StatementRun {
+  if (typeof (store as Partial<PaymentStore> | undefined)?.list !== "function")
+    throw invalidOption("compareStatement takes a store and the rows of readStatement.");
+  const isSource = (by: symbol): boolean => by in (Object(rows) as object);
+  if (!isSource(Symbol.asyncIterator) && !isSource(Symbol.iterator))
+    throw invalidOption("The rows must be those of readStatement, or others that can be iterated.");
   return statementRun(findings(store, rows, resolveStatementOptions(options)));
 }
 

@@ -44,6 +44,9 @@ export function readStatement(
   statement: Bytes | Uint8Array | string,
   format: StatementFormat = {},
 ): AsyncGenerator<StatementRow | UnreadableRow, void, undefined> {
+  const isSource = (by: symbol): boolean => by in (Object(statement) as object);
+  if (!isSource(Symbol.asyncIterator) && !isSource(Symbol.iterator))
+    throw invalidOption("readStatement takes a stream, another source of bytes, bytes, or a string.");
   const bytes = typeof statement === "string" || statement instanceof Uint8Array ? [statement] : statement;
   checkFormat(format);
   return readRows(bytes, format);

@@ -326,6 +326,16 @@ describe("a statement compared with stored payments", () => {
     expect(summary.rows).toMatchObject({ outsidePeriod: 1, matched: 2 });
   });
 
+  it("and its reader refuse a forgotten argument, or one of another kind", async () => {
+    const refused = expect.objectContaining({ code: "option_invalid" }) as Error;
+    const store = await storeOf();
+    for (const given of [undefined, null, 5, {}]) {
+      expect(() => readStatement(given as never)).toThrow(refused);
+      expect(() => compareStatement(given as never, [])).toThrow(refused);
+      expect(() => compareStatement(store, given as never)).toThrow(refused);
+    }
+  });
+
   it("does not agree with a period that no row and no payment is of", async () => {
     const lines = [row("a", { time: "2024-05-10T00:00:00Z" })];
     const year = { from: "2025-05-01T00:00:00Z", to: "2025-06-01T00:00:00Z" };
