@@ -7,8 +7,8 @@ import { envFileOption } from "../terminal/read-file.js";
 export const backupCommand: CommandDefinition = {
   description: [
     "Writes the database to one complete file, with the state of one moment. The application can " +
-      "receive webhooks during the backup. The file gets its name only when the backup is complete and " +
-      "on disk. An existing file is never overwritten.",
+      "receive webhooks during the backup. Until the backup is complete and on disk, the file's name ends " +
+      "with .partial. An existing file is never overwritten.",
     "PostgreSQL and MySQL have their own backup tools. docs/backup.md explains how you back up and " +
       "restore each database.",
   ],

@@ -68,7 +68,7 @@ export const handlersCommand: CommandDefinition = {
     "retry gives dead dispatches all their attempts again, and the application's own processes run " +
       "them. Without --apply, retry only prints the dispatches. --apply requires --by. With --run and " +
       "without --apply, retry prints only the state of this run's dispatches.",
-    "retire ends the name of a handler that you removed from the code. The handler's unfinished " +
+    "retire removes a handler from the store after you removed it from the code. The handler's unfinished " +
       "dispatches never run again. First let the application finish these dispatches, and stop the " +
       "processes that have the handler. A repeated retire is harmless.",
   ],

@@ -8,8 +8,8 @@ export const migrateCommand: CommandDefinition = {
   description: [
     "Creates or upgrades the kit's tables. A store does the same at its first use. Run this command " +
       "before the first use if the application has no right to change tables, or if several versions run " +
-      "at the same time. A new version only adds to the tables, so an older tillkit continues to work " +
-      "until you restart it.",
+      "at the same time. A new version only adds columns and tables. So processes of an older version that " +
+      "already run continue to work.",
     "You can run this command several times, and in several places at the same time. The command does " +
       "not change your own tables.",
   ],
