@@ -207,6 +207,7 @@ describe("a limited handler", () => {
     now = Date.parse("2024-05-01T10:00:00Z");
     await raise("e1", "e2");
     await until(async () => (handled.length === 3 ? true : undefined));
+    expect(handled).toHaveLength(3);
   });
 
   it("does not keep other handlers back", async () => {

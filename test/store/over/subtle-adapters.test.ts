@@ -390,7 +390,7 @@ const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = 
   ["reads pages by their number", numberedPages, beside, "scan missed records that were there all the time"],
   [
     "has a small column of versions",
-    (adapter, records) => ({
+    (adapter) => ({
       ...adapter,
       async write(changes, tx) {
         return (await adapter.write(changes, tx)) && !changes.some(({ version }) => version >= 255);

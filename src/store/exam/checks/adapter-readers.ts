@@ -19,9 +19,9 @@ export const adapterReaderChecks: Checks<Adapter> = {
     const lasting = Array.from({ length: 20 }, (_, index) => `l${index + 10}`);
     const counted = (version: number) => examChange("l1", version, String(version + 1));
     await expectWritten(adapter, [counted(0), ...lasting.map((name) => examChange(name, 0))]);
-    let isWriting = true;
+    const writing = new AbortController();
     const readers = [adapter, other].map(async (one) => {
-      for (; isWriting; await nextIteration()) await expectWhole(one, ["l1", ...lasting]);
+      for (; !writing.signal.aborted; await nextIteration()) await expectWhole(one, ["l1", ...lasting]);
     });
     const reading = Promise.all(readers);
     reading.catch(() => {});
@@ -39,7 +39,7 @@ export const adapterReaderChecks: Checks<Adapter> = {
         await nextIteration();
       }
     } finally {
-      isWriting = false;
+      writing.abort();
       await Promise.allSettled(readers);
     }
     await reading;
