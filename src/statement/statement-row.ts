@@ -176,7 +176,7 @@ function problemOf(row: NamedRow, kind: CheckedRow["kind"]): RowProblem | undefi
   if (!isTime)
     return problem(
       "time_invalid",
-      `time ${quotedValue(time)} does not exist, or needs another timeFormat (--time-format).`,
+      `time ${quotedValue(time)} does not exist, or needs the timeFormat day-first or month-first (--time-format).`,
     );
   return undefined;
 }

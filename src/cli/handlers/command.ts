@@ -151,9 +151,7 @@ async function listAll(payments: Payments, args: Arguments, { output }: InputCon
     if (paused)
       output.print(`To resume the handler: ${commandLine(["handlers", "resume", name, ...who], args)}`);
     if (dead > 0)
-      output.print(
-        `${paused ? "Then to run" : "To run"} the dead dispatches again: ${commandLine(["handlers", "retry", name, ...who, "--apply"], args)}`,
-      );
+      output.print(`To see the dead dispatches: ${commandLine(["handlers", "retry", name], args)}`);
   }
   return 0;
 }

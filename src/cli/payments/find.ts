@@ -51,8 +51,9 @@ export const find: RunAction = async (payments, args, { output }) => {
     output.print(`A webhook about another shop's payment has ${text}: ${show(foreign)}`);
   else
     output.print(
-      "You can also search by the order number, the number on the receipt, or --amount with --day. If only the " +
-        "provider has a number, look for the number in the provider's statement: tillkit help statement.",
+      "You can also search by the order number or the number on the receipt, or by --amount with --day, the UTC day of the " +
+        "payment's creation. If only the provider has a number, look for the number in the provider's statement: " +
+        "tillkit help statement.",
     );
   return code;
 };

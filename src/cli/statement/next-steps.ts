@@ -72,6 +72,13 @@ function nextCommand(finding: StatementFinding, document: string): string[] | un
   return ["payments", "show", other ?? clientId];
 }
 
+/** What the service must be asked about, or a person must do, where no command settles the difference. */
+const adviceFor: Partial<Record<StatementFinding["kind"], string>> = {
+  amount_differs: "Ask the service which amount the customer paid.",
+  missing_there: "Ask the service why this payment is not on the statement.",
+  unmatched_row: "Write the payment's clientId into the row for the next comparison, or ask the service.",
+};
+
 /** Prints findings, each with its next commands, which are never wrapped: people copy them. */
 export function printFindingSteps(
   found: readonly AdvisedFinding[],
@@ -79,13 +86,15 @@ export function printFindingSteps(
   output: Output,
 ): void {
   for (const finding of found) {
-    const { kind, line, reference, clientId, statement, stored, problem, next, candidates = [] } = finding;
-    const { recordedKey } = finding;
+    const { kind, line, reference, clientId, providerId, statement, stored, problem, next } = finding;
+    const { candidates = [], recordedKey } = finding;
+    const time = statement?.time ?? stored?.completedAt;
     const sides = [
       statement && `statement ${statement.value} ${statement.currency}`,
       stored && `stored ${stored.value} ${stored.currency}, ${stored.state}`,
     ].filter(Boolean);
-    const about = [reference && `order ${reference}`, clientId, ...sides, problem?.message].filter(Boolean);
+    const named = [reference && `order ${reference}`, clientId, providerId && `number ${providerId}`, time];
+    const about = [...named, ...sides, problem?.message].filter(Boolean);
     const where = line === undefined ? "" : `line ${line}: `;
     output.print(`\n${wrap(oneLine(`${where}${kind}: ${about.join("; ")}`), output.width)}`);
     if (next !== undefined) output.print(`  ${next}`);
@@ -95,10 +104,8 @@ export function printFindingSteps(
       output.print(
         `  A refund of this amount is recorded with the key ${recordedKey}. If it is another refund, record this one with a --key of its own.`,
       );
-    if (kind === "unmatched_row")
-      output.print(
-        "  Write the payment's clientId into the row for the next comparison, or ask the service.",
-      );
+    const advice = adviceFor[kind];
+    if (advice !== undefined) output.print(`  ${advice}`);
   }
   const left = Object.entries(counts).flatMap(([kind, count]) => {
     const more = count - found.filter((finding) => finding.kind === kind).length;

@@ -81,7 +81,8 @@ function checkOperands(
     const one = operand ? `one <${operand.name}>` : "no arguments besides its options";
     const allowed = object ? `${one} and one <${object.name}>` : one;
     const given = operands.map((each) => `"${each}"`).join(", ");
-    throw operandError(`tillkit ${name} takes ${allowed}, but you gave ${given}.`);
+    const quotes = object && " Put a text with spaces in quotes.";
+    throw operandError(`tillkit ${name} takes ${allowed}, but you gave ${given}.${quotes ?? ""}`);
   }
   if (operand && !operand.optional && operands.length === 0 && !wantsHelp)
     throw operandError(`tillkit ${name} needs <${operand.name}>: ${operand.summary}`);

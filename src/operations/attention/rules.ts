@@ -105,7 +105,7 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
   paid_late: {
     of: "payment",
     settle: "attention",
-    why: () => "The payment was paid after it was canceled, replaced or given up.",
+    why: () => "The payment was canceled, replaced or overdue before the kit counted it as paid.",
     next: (fact) =>
       `Deliver the order, then: ${settleLine(fact)}. Or pay the money back, then: ${resolveLine("refunded", fact)}.`,
   },

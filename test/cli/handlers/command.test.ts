@@ -64,7 +64,7 @@ describe("tillkit handlers", () => {
       await settled(store, claim, { state: "dead", error: "Error: timeout" });
     await handlers("pause", "ledger", "--reason", "the accounts are down", "--by", "Amina");
     expect((await handlers()).stdout).toMatch(
-      /To resume the handler: .*\nThen to run the dead dispatches again: /,
+      /To resume the handler: .*\nTo see the dead dispatches: .*handlers retry ledger/,
     );
     const { stdout } = await handlers("retry", "--apply", "--by", "Amina");
     expect(stdout).toContain("Queued again: 1. ");

@@ -143,6 +143,17 @@ describe("tillkit statement", () => {
     expect(stdout).toContain("These sums do not include 1 unreadable row.");
   });
 
+  it("prints what the service must be asked, with the number and the time by which it finds the payment", async () => {
+    const rows = "clientId,value,currency,time,providerId\n,4444,KMF,2024-05-10T12:00:00Z,HOL-6D20\n";
+    folder.write("asked.csv", rows);
+    const { stdout } = await compare("asked.csv", ...period);
+    const printed = stdout.replaceAll(/\s+/g, " ");
+    expect(printed).toContain("unmatched_row: number HOL-6D20; 2024-05-10T12:00:00.000Z; statement 4444 KMF;");
+    expect(printed).toMatch(
+      /missing_there: .*Z; stored .* Ask the service why this payment is not on the statement\./,
+    );
+  });
+
   it("without a period compares the days in the offset of the statement", async () => {
     folder.write("mai.csv", "clientId,value,currency,Date\nmidnight,1475,KMF,01/06/2024\n");
     const french = ["--time-format", "day-first", "--utc-offset=+03:00"];
