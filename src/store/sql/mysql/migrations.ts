@@ -21,6 +21,7 @@ export function mysqlSchema(tables: Tables, collation: string): Schema {
       keepRefunds(tables, type),
       keepNeeds(tables, type),
       keepActions(tables, type),
+      numberGaps(tables),
     ],
     findTable: "select 1 from information_schema.tables where table_schema = database() and table_name = ?",
     createMeta: `create table if not exists ${tables.meta}
@@ -194,3 +195,6 @@ const keepActions = (t: Tables, type: Types): string[] => [
 const numberRegistrations = (t: Tables): string[] => [
   `alter table ${t.handlers} add column after_seq bigint not null default 0`,
 ];
+
+/** Events of transactions that committed after a registration may have earlier numbers, which are the gaps before it. */
+const numberGaps = (t: Tables): string[] => [`alter table ${t.handlers} add column gaps text`];

@@ -22,6 +22,7 @@ export function postgresSchema(tables: Tables): Schema {
       keepRefunds(tables),
       needsStep(tables),
       keepActions(tables),
+      numberGaps(tables),
     ],
     findTable: "select 1 where to_regclass(?) is not null",
     createMeta: `create table if not exists ${tables.meta} (name text primary key, value text not null)`,
@@ -180,3 +181,6 @@ const keepActions = (t: Tables): string[] => [
 const numberRegistrations = (t: Tables): string[] => [
   `alter table ${t.handlers} add column after_seq bigint not null default 0`,
 ];
+
+/** Events of transactions that committed after a registration may have earlier numbers, which are the gaps before it. */
+const numberGaps = (t: Tables): string[] => [`alter table ${t.handlers} add column gaps text`];

@@ -1,3 +1,4 @@
+import { type Dialect } from "../driver/dialect.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { type Database, type Tables } from "./names.js";
 
@@ -84,12 +85,34 @@ async function expandInOneStatement(tx: Transaction, db: Database, unexpanded: s
 }
 
 /** Returns an insert of dispatches for the events `e`, due at any time of any clock. A condition for them may follow. */
-function insertDispatches({ tables }: Database, events: string): string {
+function insertDispatches({ dialect, tables }: Database, events: string): string {
   return `insert into ${tables.dispatches}
     (event_id, handler, event_type, event_seq, state, open_handler, due_at, attempt, failures, fence)
     select distinct e.id, h.name, e.type, e.seq, 'pending', h.name, 0, 0, 0, 0
-    from ${events} e join ${tables.handlers} h on ${isWanted}`;
+    from ${events} e join ${tables.handlers} h on ${isWanted(dialect)}`;
 }
 
-/** The condition that the handler `h` wants the event `e`. */
-export const isWanted = "(h.event = e.type or h.event = '*') and e.seq > h.after_seq";
+/** Returns the condition that the handler `h` wants the event `e`. */
+export function isWanted({ commitsInOrder }: Pick<Dialect, "commitsInOrder">): string {
+  const isLater = commitsInOrder
+    ? "e.seq > h.after_seq"
+    : "(e.seq > h.after_seq or h.gaps like concat('%,', e.seq, ',%'))";
+  return `(h.event = e.type or h.event = '*') and ${isLater}`;
+}
+
+/** A transaction that is open beside so many later events is not waited for. */
+const maxLater = 1000;
+
+/** Returns the numbers before the newest event that no event has yet, as a text: `,7,9,`. Open transactions may commit them. */
+export async function readGaps(tx: Transaction, { tables }: Database): Promise<string> {
+  const { rows } = await tx.run<{ seq: unknown }>(
+    `select seq from ${tables.events} order by seq desc limit ${maxLater}`,
+    [],
+  );
+  const seqs = rows.map(({ seq }) => Number(seq));
+  const gaps = seqs.flatMap((seq, index) => {
+    const before = seqs[index + 1] ?? (seqs.length < maxLater ? 0 : seq - 1);
+    return Array.from({ length: Math.min(seq - before - 1, maxLater) }, (_, gap) => seq - 1 - gap);
+  });
+  return `,${gaps.slice(0, maxLater).join(",")},`;
+}

@@ -9,7 +9,7 @@ import { allOf } from "../driver/dialect.js";
 import { type Session } from "../driver/sql-tx.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
-import { expandAll, isUnexpanded, isWanted } from "./expand-events.js";
+import { expandAll, isUnexpanded, isWanted, readGaps } from "./expand-events.js";
 import { firstSeqSince } from "./prune.js";
 import { insertAll } from "./write-rows.js";
 
@@ -26,7 +26,7 @@ export async function unknownHandlers(
 }
 
 /**
- * Stores handlers. A new one starts with the events after its registration: those before may get their dispatches later. One that was
+ * Stores handlers. A new one starts with the events that are committed after its registration. One that was
  * registered before, and forgotten by the store, also gets the events since then.
  */
 export async function storeHandlers(
@@ -46,8 +46,9 @@ export async function storeHandlers(
       `update ${tables.meta} set value = ? where name = 'expanded' and not exists (select 1 from ${tables.handlers})`,
       [String(afterSeq)],
     );
-  const rows = unknown.map(({ event, name }) => [event, name, afterSeq]);
-  const columns = ["event", "name", "after_seq"];
+  const gaps = dialect.commitsInOrder ? [] : [await readGaps(tx, db)];
+  const rows = unknown.map(({ event, name }) => [event, name, afterSeq, ...gaps]);
+  const columns = ["event", "name", "after_seq", ...(gaps.length > 0 ? ["gaps"] : [])];
   await insertAll(tx, dialect, { table: tables.handlers, columns, rows, numbers: ["after_seq"] });
   for (const handler of unknown)
     if (handler.since !== undefined) await dispatchSince(tx, db, handler, afterSeq);
@@ -109,7 +110,7 @@ export async function summarizeHandlers(reader: Session, db: Database): Promise<
       where open_handler is not null group by open_handler
     union all select 'dead', handler, count(*) from ${t.dispatches} where dead = 1 group by handler
     union all select 'waiting', name, count(*) from (select distinct h.name as name, e.seq as seq
-      from ${t.events} e join ${t.handlers} h on ${isWanted} where ${isUnexpanded(db)}) fresh group by name`,
+      from ${t.events} e join ${t.handlers} h on ${isWanted(db.dialect)} where ${isUnexpanded(db)}) fresh group by name`,
     [],
   );
   return summarizedBy(handlers.rows, (kind, name) =>

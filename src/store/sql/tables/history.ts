@@ -200,7 +200,7 @@ export async function countWaiting(
         union all
         select wanted.seq from (select e.seq from ${t.events} e where ${isUnexpanded(db)} ${ifHandlers}
           and e.seq > coalesce((select min(after_seq) from ${t.handlers}), 0)
-          and exists (select 1 from ${t.handlers} h where ${isWanted} and ${isCounted})
+          and exists (select 1 from ${t.handlers} h where ${isWanted(db.dialect)} and ${isCounted})
           order by e.seq limit 1) wanted
       ) oldest)) as undone`,
     [...except, ...except],

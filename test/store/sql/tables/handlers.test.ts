@@ -65,6 +65,21 @@ onEachServer("handlers", (kind) => {
     await other.close();
   });
 
+  it("a new handler gets the events whose transactions commit after its registration, and no others", async () => {
+    const other = openStore(place.address);
+    await other.registerHandlers([ledger]);
+    await saved(other, { events: [event("before")] });
+    await place.store.transaction(async (tx) => {
+      await place.store.save(tx, { events: [event("late")] });
+      // This event has a higher number, and is committed before the registration.
+      await saved(other, { events: [event("between")] });
+      await other.registerHandlers([mailer]);
+      await saved(other, { events: [event("after")] });
+    });
+    expect(pairs(await claimed(other, [mailer])).toSorted()).toEqual(["after mailer", "late mailer"]);
+    await other.close();
+  });
+
   it("events are expanded only after the registrations that run, of which they may need a dispatch", async () => {
     const other = openStore(place.address);
     await place.store.registerHandlers([ledger]);
