@@ -111,10 +111,9 @@ function plannedEntries(world, events) {
     ...knownAsFailed(ofKind("late success").map(first), events),
   ];
   const statuses = new Map([...service.payments.values()].map(({ clientId, status }) => [clientId, status]));
-  const overdue = [
-    ...ofKind("abandoned").map(first),
-    ...ofKind("earlier amount").map(({ n }) => `sim-${n}-2`),
-  ];
+  // The acceptance of an earlier amount settles the order's other attempt.
+  const refunded = ofKind("earlier amount").filter((order) => !isAccepted(order));
+  const overdue = [...ofKind("abandoned").map(first), ...refunded.map(({ n }) => `sim-${n}-2`)];
   return {
     claimed: claimed.filter((clientId) => statuses.get(clientId) !== "completed"),
     paid_twice: twice,
