@@ -9,8 +9,9 @@ import { codeOnly, tsc } from "./tsc.mjs";
 const root = path.resolve(import.meta.dirname, "..");
 const packages = path.join(root, "node_modules");
 
-/** Options of swc that keep each name, so that a stack trace can be read. */
-const readable = { compress: false, mangle: false, format: { comments: false } };
+const names = { keep_fnames: true, keep_classnames: true };
+/** Options of swc that keep the names of functions, so that a stack trace can be read. */
+const smaller = { compress: names, mangle: names, format: { comments: false } };
 const { peerDependenciesMeta: optional } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
 
 /** The entry points that package.json exports. */
@@ -70,8 +71,8 @@ function renderDynamicImport({ targetModuleId, customResolution }) {
 }
 
 function renderChunk(code, { name }) {
-  // Without its comments and spaces: they are nearly half of zod, and an import reads them.
-  if (name === inside) return { code: minifySync(code, readable).code, map: null };
+  // Without its comments, spaces and long names: they are more than half of zod, and an import reads them.
+  if (name === inside) return { code: minifySync(code, smaller).code, map: null };
   const own = requireInsideTry(code);
   return { code: indentByTabs(own, this.parse(own)), map: null };
 }

@@ -30,7 +30,7 @@ async function serviceDescription(): Promise<Json> {
 /** Returns the content of a file, for the comparison with what the sources make. `npm run tables` writes the file first. */
 function fileFor(name: string, made: Json): Json {
   if (process.env["TILLKIT_TEST_WRITE_TABLE"] === "1")
-    writeFileSync(fileOf(name), `${JSON.stringify(made, undefined, 2)}\n`);
+    writeFileSync(fileOf(name), `${JSON.stringify(made, undefined, "\t")}\n`);
   return parsed(name);
 }
 
