@@ -100,7 +100,18 @@ describe("a database server that is killed and restarted", () => {
   it.each(["postgres", "mysql"])(
     "loses no webhook that was answered 200, and duplicates none: %s",
     async (store) => {
-      const run = await crash("--store", store, "--mode", "database", "--cycles", "2", "--seed", "7");
+      const run = await crash(
+        "--store",
+        store,
+        "--mode",
+        "database",
+        "--cycles",
+        "3",
+        "--outage-ms",
+        "600",
+        "--seed",
+        "7",
+      );
       if (!couldRun(run, /No (postgres|mysql) server could be started/)) return;
       expectUnharmed(run);
       expect(run.result.recovered).toBeGreaterThan(0);
