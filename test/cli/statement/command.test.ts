@@ -148,7 +148,9 @@ describe("tillkit statement", () => {
     folder.write("asked.csv", rows);
     const { stdout } = await compare("asked.csv", ...period);
     const printed = stdout.replaceAll(/\s+/g, " ");
-    expect(printed).toContain("unmatched_row: number HOL-6D20; 2024-05-10T12:00:00.000Z; statement 4444 KMF;");
+    expect(printed).toContain(
+      "unmatched_row: number HOL-6D20; 2024-05-10T12:00:00.000Z; statement 4444 KMF;",
+    );
     expect(printed).toMatch(
       /missing_there: .*Z; stored .* Ask the service why this payment is not on the statement\./,
     );
