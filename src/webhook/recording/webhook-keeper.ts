@@ -238,12 +238,14 @@ export class WebhookKeeper {
   }
 
   /** Records a single webhook, so that a failure is known to be its own. */
-  async #recordOne(webhook: SpooledWebhook): Promise<void> {
+  async #recordOne(webhook: SpooledWebhook, isSecondTry = false): Promise<void> {
     try {
       this.#noteRecorded(await this.#parts.recorder.record(fromSpool(webhook)));
       this.#failures.delete(webhook.receiptId);
     } catch (error) {
       if (isOfStore(error) || (await this.#isProbeFailing())) throw error;
+      // The store may have come back just before the probe. Without it, later webhooks would be recorded before this one.
+      if (!isSecondTry && hasCode(error, "store_unavailable")) return this.#recordOne(webhook, true);
       this.#countFailure(webhook, error);
     }
   }

@@ -41,6 +41,18 @@ describe("a spooled webhook that fails again and again", () => {
     expect(await recordSpooled(spooledOf())).toBe("recorded");
   });
 
+  it("is tried again before later ones where the store came back between its failure and the probe", async () => {
+    const { recordSpooled, surroundings } = keeperOf({
+      record: fail(away),
+      append: () => Promise.resolve(),
+      probe: () => {
+        surroundings.record = recorded;
+        return Promise.resolve();
+      },
+    });
+    expect(await recordSpooled(spooledOf())).toBe("recorded");
+  });
+
   it("is not given up because copies of recorded webhooks were counted, which a full disk allows", async () => {
     const { recordSpooled } = keeperOf({
       record: ({ receiptId }) =>
