@@ -110,9 +110,13 @@ export async function openPlace(kind: Address["kind"], server?: string): Promise
         store.transaction(async (tx) => {
           for (const table of tables) await tx.query(`drop table if exists ${prefix}${table}`);
         });
-      // The server may still run a statement of the test that was abandoned, and end one of both.
-      const orAgain = (error: unknown) => (/deadlock/i.test(String(error)) ? drop() : Promise.reject(error));
-      if (kind !== "sqlite") await drop().catch(orAgain);
+      try {
+        if (kind !== "sqlite") await drop();
+      } catch (error) {
+        // The server may still run a statement of the test that was abandoned, and ends one of both.
+        if (!/deadlock/i.test(String(error))) throw error;
+        await drop();
+      }
       await store.close();
       rmSync(folder, { recursive: true, force: true });
     },
