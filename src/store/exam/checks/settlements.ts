@@ -33,10 +33,10 @@ export const settlementChecks: Checks = {
   async "a failed dispatch is claimed again after its wait, with one failure more"(store, another) {
     const claim = await leased(store);
     const from = performance.now();
-    const failed = { state: "failed", retryInMs: 150.5, error: "x".repeat(2000) } as const;
+    const failed = { state: "failed", retryInMs: 400.5, error: "x".repeat(2000) } as const;
     assert.equal(await settled(store, claim, failed), true);
     const again = await firstClaim(another, [ledger]);
-    assert.ok(performance.now() - from >= 140, "it was claimed before its wait was over");
+    assert.ok(performance.now() - from >= 390, "it was claimed before its wait was over");
     same(again, { ...claim, fence: 2, attempt: 2, failures: 1 });
     await settled(another, again, { state: "failed", retryInMs: 0 });
     same(await firstClaim(store, [ledger]), { ...claim, fence: 3, attempt: 3, failures: 2 });
@@ -51,9 +51,9 @@ export const settlementChecks: Checks = {
     const [again] = await claimed(another, [ledger]);
     same(again, { ...claim, fence: 2 });
     const from = performance.now();
-    assert.equal(await settled(store, again!, { state: "released", retryInMs: 150 }), true);
+    assert.equal(await settled(store, again!, { state: "released", retryInMs: 400 }), true);
     same(await firstClaim(another, [ledger]), { ...claim, fence: 3 });
-    assert.ok(performance.now() - from >= 140, "it was claimed before its wait was over");
+    assert.ok(performance.now() - from >= 390, "it was claimed before its wait was over");
   },
 
   async "an old fence settles nothing"(store, another) {
