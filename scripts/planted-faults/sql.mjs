@@ -137,8 +137,8 @@ export const sqliteFaults = [
   },
   {
     about: "a new handler gets the events before it",
-    file: "store/sql/tables/handlers.ts",
-    from: "newest.rows[0]!.seq ?? 0",
+    file: "store/sql/tables/expand-events.ts",
+    from: "seqs[0] ?? 0",
     to: "0",
     test: sqliteExam,
     title: "handler",

@@ -103,16 +103,25 @@ export function isWanted({ commitsInOrder }: Pick<Dialect, "commitsInOrder">): s
 /** A transaction that is open beside so many later events is not waited for. */
 const maxLater = 1000;
 
-/** Returns the numbers before the newest event that no event has yet, as a text: `,7,9,`. Open transactions may commit them. */
-export async function readGaps(tx: Transaction, { tables }: Database): Promise<string> {
+/**
+ * Returns the number of the newest event, and the numbers before it that no event has yet, as a text: `,7,9,`. Open transactions may
+ * commit them, unless transactions commit in the order of their numbers: then there is no text.
+ */
+export async function readNumbers(
+  tx: Transaction,
+  { dialect, tables }: Database,
+): Promise<{ newest: number; gaps?: string }> {
+  const limit = dialect.commitsInOrder ? 1 : maxLater;
   const { rows } = await tx.run<{ seq: unknown }>(
-    `select seq from ${tables.events} order by seq desc limit ${maxLater}`,
+    `select seq from ${tables.events} order by seq desc limit ${limit}`,
     [],
   );
   const seqs = rows.map(({ seq }) => Number(seq));
+  const newest = seqs[0] ?? 0;
+  if (dialect.commitsInOrder) return { newest };
   const gaps = seqs.flatMap((seq, index) => {
     const before = seqs[index + 1] ?? (seqs.length < maxLater ? 0 : seq - 1);
     return Array.from({ length: Math.min(seq - before - 1, maxLater) }, (_, gap) => seq - 1 - gap);
   });
-  return `,${gaps.slice(0, maxLater).join(",")},`;
+  return { newest, gaps: `,${gaps.slice(0, maxLater).join(",")},` };
 }

@@ -9,7 +9,7 @@ import { allOf } from "../driver/dialect.js";
 import { type Session } from "../driver/sql-tx.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
-import { expandAll, isUnexpanded, isWanted, readGaps } from "./expand-events.js";
+import { expandAll, isUnexpanded, isWanted, readNumbers } from "./expand-events.js";
 import { firstSeqSince } from "./prune.js";
 import { insertAll } from "./write-rows.js";
 
@@ -38,20 +38,18 @@ export async function storeHandlers(
   await keepExpansionsOut(tx, db);
   const unknown = await unknownHandlers(tx, db, handlers);
   if (unknown.length === 0) return;
-  const newest = await tx.run<{ seq: unknown }>(`select max(seq) as seq from ${tables.events}`, []);
-  const afterSeq = Number(newest.rows[0]!.seq ?? 0);
+  const { newest, gaps } = await readNumbers(tx, db);
   // Nobody wants the events that were recorded while there was no handler.
   if (dialect.commitsInOrder)
     await tx.run(
       `update ${tables.meta} set value = ? where name = 'expanded' and not exists (select 1 from ${tables.handlers})`,
-      [String(afterSeq)],
+      [String(newest)],
     );
-  const gaps = dialect.commitsInOrder ? [] : [await readGaps(tx, db)];
-  const rows = unknown.map(({ event, name }) => [event, name, afterSeq, ...gaps]);
-  const columns = ["event", "name", "after_seq", ...(gaps.length > 0 ? ["gaps"] : [])];
+  const columns = ["event", "name", "after_seq", ...(gaps === undefined ? [] : ["gaps"])];
+  const rows = unknown.map(({ event, name }) => [event, name, newest, gaps].slice(0, columns.length));
   await insertAll(tx, dialect, { table: tables.handlers, columns, rows, numbers: ["after_seq"] });
   for (const handler of unknown)
-    if (handler.since !== undefined) await dispatchSince(tx, db, handler, afterSeq);
+    if (handler.since !== undefined) await dispatchSince(tx, db, handler, newest);
 }
 
 /** Makes the dispatches of a handler that the store had forgotten, of the events since its first registration. */
