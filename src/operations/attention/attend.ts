@@ -133,9 +133,8 @@ async function saveAction<Tx>(
     changes.updated = [{ ...rest, ...(!isPaid && { attention: "settled" as const }), updatedAt: at }];
   } else if (given.action === "settle") {
     const action = "dismissed" as const;
-    changes.dismissed = webhooks.map(({ receiptId }) => receiptId);
     // This write locks the webhooks. Then their outcomes do not change any more.
-    await store.save(tx, { dismissed: changes.dismissed });
+    await store.save(tx, { dismissed: webhooks.map(({ receiptId }) => receiptId) });
     const still = (await factSources(parts)[ruleTable[rule].of].one(rule, subject))?.webhooks ?? [];
     if (!webhooks.every(({ receiptId }) => still.some((one) => one.receiptId === receiptId)))
       throw new TillkitError("store_conflict", `${subject} has changed in this moment.`);
