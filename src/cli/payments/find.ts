@@ -16,6 +16,11 @@ const maxFound = 100;
 /** The number of payments that are compared with a name which no payment has exactly. */
 const maxCompared = 10_000;
 
+const otherWays =
+  "You can also search by the order number or the number on the receipt, or by --amount with --day, the UTC day of the " +
+  "payment's creation. If only the provider has a number, look for the number in the provider's statement: " +
+  "tillkit help statement.";
+
 /** Finds payments by a text, or by the day with or without the amount. */
 export const find: RunAction = async (payments, args, { output }) => {
   const text = args.object?.trim();
@@ -34,7 +39,6 @@ export const find: RunAction = async (payments, args, { output }) => {
   const code = printPayments(found, output);
   const show = (object: string): string => commandLine(["payments", "show", object], args);
   const capitals = text?.toUpperCase();
-  const foreign = text && found.length === 0 ? await foreignNamed(payments, text) : undefined;
   if (found.length > 0)
     output.print(
       `\nHistory of ${found.length > 1 ? "the first payment" : "this payment"}: ${show(found[0]!.clientId)}`,
@@ -47,14 +51,12 @@ export const find: RunAction = async (payments, args, { output }) => {
     (await paymentsNamed(payments, capitals)).length > 0
   )
     output.print(`Capitals differ. Did you mean: ${commandLine(["payments", "find", capitals], args)}`);
-  else if (foreign !== undefined)
-    output.print(`A webhook about another shop's payment has ${text}: ${show(foreign)}`);
-  else
+  else {
+    const foreign = text && (await foreignNamed(payments, text));
     output.print(
-      "You can also search by the order number or the number on the receipt, or by --amount with --day, the UTC day of the " +
-        "payment's creation. If only the provider has a number, look for the number in the provider's statement: " +
-        "tillkit help statement.",
+      foreign ? `A webhook about another shop's payment has ${text}: ${show(foreign)}` : otherWays,
     );
+  }
   return code;
 };
 
@@ -71,8 +73,8 @@ export async function paymentsNamed(payments: Payments, text: string): Promise<P
 }
 
 /**
- * Returns the payments that a text names. If none has exactly this name, also those of the newest payments whose number differs from the
- * text only in capitals, spaces and signs: a number that a customer gave may be another payment's.
+ * Returns the payments that a text names. If no payment has exactly this name, it adds newest payments whose numbers differ only in
+ * capitals, spaces and signs.
  */
 async function paymentsLike(payments: Payments, text: string): Promise<Payment[]> {
   const found = await paymentsNamed(payments, text);
@@ -95,7 +97,7 @@ async function paymentsLike(payments: Payments, text: string): Promise<Payment[]
   return found.slice(0, maxFound);
 }
 
-/** Returns the clientId of one of another shop's webhooks that contain the text. The kit has no index of these webhooks. */
+/** Returns the clientId of a webhook of another shop that contains the text. It reads all of them, because they have no index. */
 async function foreignNamed(payments: Payments, text: string): Promise<string | undefined> {
   const key = JSON.stringify(text);
   for (let after: { receivedAt: string; receiptId: string } | undefined; ;) {
