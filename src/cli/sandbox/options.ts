@@ -128,7 +128,7 @@ function readNumber(name: string, text: string): number {
 }
 
 /**
- * Returns a scenario's name as it was given, or the scenario of a JSON file: `week.json`, or `week.json#late`. Throws
+ * Reads the scenario of a JSON file, such as `week.json` or `week.json#late`. Any other text is a scenario's name. Throws
  * `file_unreadable`, `scenario_file_invalid` or `command_operand_invalid`.
  */
 export async function readScenarioOption(given: string, { cwd }: Context): Promise<string | Scenario> {

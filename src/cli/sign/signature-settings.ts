@@ -122,7 +122,7 @@ export function refuseOptions(
     throw optionError(`--${ignored} is for the scheme ${needed}, and the scheme here is ${scheme}.`);
 }
 
-/** Reads settings that have a secret if the scheme needs one. Throws `secret_missing`, or the error of a wrong option. */
+/** Reads the settings. Throws `secret_missing` where the scheme needs a secret, or `command_option_invalid`. */
 export async function readSettingsWithSecret(
   args: Arguments,
   context: InputContext,

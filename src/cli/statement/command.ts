@@ -131,7 +131,7 @@ function refuseSameFile(names: readonly string[], cwd: string): void {
   if (same !== undefined) throw optionError(`--report ${same} is the statement, or another report.`);
 }
 
-/** Without the prefix, the rows of the other shop would be missing_here, each with a command that adopts its payment. */
+/** Without the prefix, the command would offer to adopt the payments of the other shop. */
 function prefixMissing(): TillkitError {
   return optionError(
     "The store has webhooks of another shop, and the prefix of this shop's clientIds is not given. Give the application's " +

@@ -72,7 +72,7 @@ function nextCommand(finding: StatementFinding, document: string): string[] | un
   return ["payments", "show", other ?? clientId];
 }
 
-/** What the service must be asked about, or a person must do, where no command settles the difference. */
+/** What a person does, where no command settles the difference. */
 const adviceFor: Partial<Record<StatementFinding["kind"], string>> = {
   amount_differs: "Ask the service which amount the customer paid.",
   missing_there: "Ask the service why this payment is not on the statement.",

@@ -2,7 +2,7 @@ import { oneLine, type Output } from "./output.js";
 
 /**
  * Prints rows in columns that fit the terminal. Where they are too wide, the widest column is cut, and ends with an ellipsis. The
- * columns `uncut`, such as times and ids, are never cut, even if the row gets wider than the terminal. A note stands on a line of its own, below its row.
+ * columns `uncut`, such as times and ids, are never cut, so a row may be wider than the terminal. A note stands below its row.
  */
 export function printColumns(
   output: Output,
