@@ -17,7 +17,7 @@ export const checkoutFaults = [
   {
     about: "a failed creation overwrites a state that a webhook set",
     file: "checkout/store-results.ts",
-    from: `const state = current.state === "creating" ? (error`,
+    from: `const state = isUnanswered(current) ? (error`,
     to: `const state = current.state !== "completed" ? (error`,
     test: "checkout/creation-failures.test.ts",
   },

@@ -45,13 +45,18 @@ function mayBind(
   return !isTaken && (own ?? serviceId) === serviceId;
 }
 
+/** Returns whether nothing is known of the creation. It is `uncertain` if another attempt replaced it meanwhile. */
+function isUnanswered({ state }: Payment): boolean {
+  return state === "creating" || state === "uncertain";
+}
+
 function answered(
   current: Payment,
   { serviceId, checkoutUrl, status, captured, createdAt }: ServicePayment,
   updatedAt: string,
 ): Payment {
   // A webhook that overtook the answer is newer, and only a webhook can end a payment.
-  const state = current.state === "creating" ? "pending" : current.state;
+  const state = isUnanswered(current) ? "pending" : current.state;
   const isNewer = stateOf(status) === "pending" && isFarther(status, current.status);
   const updated = { ...current, ...(isNewer && { status }), state, serviceId, checkoutUrl, updatedAt };
   updated.reported ??= {
@@ -66,7 +71,7 @@ function answered(
 
 /** Returns a refused creation as `failed`, and one whose result is unknown as `uncertain`, which a webhook can still match. */
 function failed(current: Payment, error: NonNullable<CreationResult["error"]>, updatedAt: string): Payment {
-  const state = current.state === "creating" ? (error.certainty ?? "uncertain") : current.state;
+  const state = isUnanswered(current) ? (error.certainty ?? "uncertain") : current.state;
   const ended: Payment = { ...current, state, open: false, failure: error.code, updatedAt };
   // The service cannot be asked about a payment that it never made.
   if (state === "failed") delete ended.nextLookupAt;

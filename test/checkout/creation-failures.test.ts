@@ -246,6 +246,28 @@ describe("an answer of the service", () => {
     });
   });
 
+  it.each([
+    ["makes it pending", undefined, { state: "pending", serviceId: "s-7" }],
+    ["leaves it failed and without a lookup", failed, { state: "failed", nextLookupAt: undefined }],
+    ["leaves it uncertain", uncertain, { state: "uncertain" }],
+  ])("for an attempt that was replaced meanwhile %s", async (_, error, expected) => {
+    const more = { ...order, clientId: "c-8", total: { value: "2000", currency: "KMF" } };
+    const { parts, store } = partsOf(async ({ clientId }) => {
+      if (clientId === "c-8") return { ...answer, serviceId: "s-8" };
+      await openCheckout(parts)(more);
+      expect(await store.find("c-7")).toMatchObject({ state: "uncertain" });
+      if (error) throw error;
+      return answer;
+    });
+    await openCheckout(parts)(order).catch(() => {});
+    const payment = (await store.find("c-7"))!;
+    expect({ nextLookupAt: undefined, ...payment }).toMatchObject({
+      ...expected,
+      open: false,
+      replacedBy: "c-8",
+    });
+  });
+
   it("is returned also where the webhooks that came before it cannot be decided now", async () => {
     const { parts } = partsOf(() => Promise.resolve(answer));
     parts.rematch = () => Promise.reject(new Error("the store is away"));

@@ -201,7 +201,7 @@ export const planted = [
   {
     name: "the answer of a creation replaces what a webhook has changed",
     file: "checkout/store-results.js",
-    text: 'const state = current.state === "creating" ? "pending" : current.state;',
+    text: 'const state = isUnanswered(current) ? "pending" : current.state;',
     by: 'const state = "pending";',
   },
   {
