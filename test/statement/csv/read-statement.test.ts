@@ -185,6 +185,7 @@ describe("a statement in CSV", () => {
       [utf16, {}],
       [Buffer.from(utf16).swap16(), {}],
       ['"clientId"x,value,currency\na,1,KMF', {}],
+      [`${header},note\ra,1,KMF,x\rb,2,KMF,y`, {}],
       [`${header}\na,1,KMF`, { columns: { clientId: 4 } }],
     ];
     for (const [statement, format] of cases)
