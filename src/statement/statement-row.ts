@@ -154,6 +154,8 @@ export function withValidIds({ clientId, serviceId, ...row }: UnreadableRow): Un
 
 function problemOf(row: NamedRow, kind: CheckedRow["kind"]): RowProblem | undefined {
   const { clientId, serviceId, payout, value, fee, net, currency, status, source, time } = row;
+  if (row.providerId && typeof row.providerId !== "string")
+    return problem("id_invalid", `providerId ${quotedValue(row.providerId)} is not an id.`);
   if (!clientId && !serviceId && kind !== "payout" && !row.unmatched)
     return problem("id_missing", `${withoutIds}, and no amount and time to find the payment.`);
   for (const [name, id] of Object.entries({ clientId, serviceId, payout }))

@@ -104,4 +104,10 @@ describe("a row without a clientId and a serviceId", () => {
     expect(summary.balanced).toBe(false);
     expect((await compared(store, header, rowOf("mvk 1"))).summary.balanced).toBe(true);
   });
+
+  it("does not stop the comparison with a leap second", async () => {
+    const store = await storeOf(paid("a", onDay(10, "100")));
+    const lines = [",100,KMF,2024-05-10T23:59:60Z,", "a,100,KMF,2024-05-10T12:00:00Z,"];
+    expect((await compared(store, header, lines)).found).toEqual(["bad_row id_missing line 2"]);
+  });
 });

@@ -1,6 +1,7 @@
 import { fc } from "../support/property.js";
-import { rowProblemCodes, type StatementRow } from "tillkit/statement";
+import { compareStatement, rowProblemCodes, type StatementRow } from "tillkit/statement";
 import { checkRow } from "../../src/statement/statement-row.js";
+import { may, storeOf } from "./support/stored.js";
 
 const paid = new Set(["completed"]);
 const good: StatementRow = { clientId: "a", value: "10.50", currency: "EUR" };
@@ -69,6 +70,16 @@ describe("a row of a statement", () => {
       expect(checked({ time })).toMatchObject({ problem: { code: "time_invalid" } });
     },
   );
+
+  it("is bad where the provider's number is no text", async () => {
+    const row = { providerId: 778 as never, value: "5", currency: "KMF", time: "2024-05-10T10:00:00Z" };
+    const problem = { code: "id_invalid", message: "providerId of type number is not an id." };
+    const rows = [row, { ...row, clientId: "a" }];
+    const run = compareStatement(await storeOf(), rows, { period: may });
+    const problems = [];
+    for await (const finding of run) problems.push(finding.problem);
+    expect(problems).toEqual([problem, problem]);
+  });
 
   it("can be checked whatever its fields hold", () => {
     const anything = fc.oneof(

@@ -44,6 +44,7 @@ export function createRowNamer(
   return async (row) => {
     if ("problem" in row || row.clientId || row.serviceId || row.payout) return row;
     const { providerId } = row;
+    if (providerId && typeof providerId !== "string") return row;
     const numbered = providerId
       ? (await store.list({ providerId, newestFirst: true, limit: maxCandidates })).filter(isOwn)
       : [];
@@ -61,9 +62,11 @@ export function createRowNamer(
 async function nameByDay(row: StatementRow, dayOf: ReadDay): Promise<NamedRow> {
   const { providerId, time } = row;
   const key = amountKey(row);
-  if (!time || !isDateTime(time) || key === undefined) return row;
+  const ms = time && isDateTime(time) ? Date.parse(time) : NaN;
+  // `Date` knows no leap second.
+  if (!time || Number.isNaN(ms) || key === undefined) return row;
   const offsetMs = offsetMsOf(time);
-  const start = Math.floor((Date.parse(time) + offsetMs) / dayMs) * dayMs - offsetMs;
+  const start = Math.floor((ms + offsetMs) / dayMs) * dayMs - offsetMs;
   const day = time.slice(0, 10);
   const number = providerId ? `no payment has the provider's number ${providerId}, and ` : "";
   const found = (await dayOf(start)).get(key) ?? [];
