@@ -26,7 +26,7 @@ export function compareRow(row: CheckedRow, { byClientId, byServiceId }: Matches
   if (row.unmatched) return { kinds: ["unmatched_row"] };
   const payment = byClientId ?? byServiceId;
   if (!payment) return { kinds: [row.kind === "refund" ? "refund_missing_here" : "missing_here"] };
-  const other = otherId(row, payment, byClientId !== undefined);
+  const other = otherId(row, payment, { byClientId, byServiceId });
   // Amounts of two different payments say nothing: a person must first decide which payment was paid.
   if (other !== undefined) return { payment, kinds: ["id_differs"], other };
   const kinds: DifferenceKind[] = [];
@@ -42,10 +42,14 @@ export function compareRow(row: CheckedRow, { byClientId, byServiceId }: Matches
   return { payment, kinds };
 }
 
-function otherId(row: CheckedRow, payment: Payment, byClientId: boolean): string | undefined {
+function otherId(
+  row: CheckedRow,
+  payment: Payment,
+  { byClientId, byServiceId }: Matches,
+): string | undefined {
   if (!byClientId) return row.clientId ? payment.clientId : undefined;
-  const differs = row.serviceId && payment.serviceId !== undefined && payment.serviceId !== row.serviceId;
-  return differs ? payment.serviceId : undefined;
+  if (payment.serviceId === undefined) return byServiceId?.clientId;
+  return row.serviceId && payment.serviceId !== row.serviceId ? payment.serviceId : undefined;
 }
 
 /** Returns the finding of one difference, with what a person needs to act on it. */

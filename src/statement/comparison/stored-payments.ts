@@ -43,11 +43,16 @@ export class StoredPayments {
   }
 }
 
-/** Reads the payments of a batch of rows from the store: first by clientId, then the others by serviceId. */
+/**
+ * Reads the payments of a batch of rows from the store: first by clientId, then the others by serviceId. The serviceId of a row whose
+ * payment has none may belong to another payment.
+ */
 export async function findPayments(store: PaymentStore, rows: readonly Ids[]): Promise<StoredPayments> {
   const clientIds = distinct(rows.map(({ clientId }) => clientId));
   const found = clientIds.length > 0 ? [...(await store.findMany({ clientIds }))] : [];
-  const known = new Set(found.map(({ clientId }) => clientId));
+  const known = new Set(
+    found.flatMap(({ clientId, serviceId }) => (serviceId === undefined ? [] : [clientId])),
+  );
   const left = rows.filter(({ clientId }) => !clientId || !known.has(clientId));
   const serviceIds = distinct(left.map(({ serviceId }) => serviceId));
   if (serviceIds.length > 0) found.push(...(await store.findMany({ serviceIds })));
