@@ -1,7 +1,8 @@
-import { createPayments, type Payment } from "tillkit";
+import { createPayments, MemoryStore, type Payment } from "tillkit";
 import { readStatement, compareStatement } from "tillkit/statement";
 import { keepClaim } from "../../src/checkout/payment-claims.js";
 import { closeAll, testKit, testOptions } from "../support/kit.js";
+import { completedBody, signed } from "../support/webhooks.js";
 import { storeOf, compared, may, paid, pending } from "./support/stored.js";
 
 const header = "clientId,serviceId,value,currency,status,source,time";
@@ -150,6 +151,28 @@ describe("a statement compared with stored payments", () => {
     ]);
   });
 
+  it("misses a payment that a person accepted in the period in which the kit created it", async () => {
+    const store = await storeOf(pending("new", { serviceId: "s-new", returnKeyHash: "ab".repeat(32) }));
+    const kit = testKit({ store, now: () => new Date("2024-05-12T08:00:00Z") });
+    const total = { value: "1475", currency: "KMF" };
+    const evidence = { kind: "letter", document: "letter 3", total } as const;
+    await kit.resolve({ action: "accept", clientId: "new", evidence, reason: "a letter", by: "Amina" });
+    const { found, summary } = await compared(store, header, []);
+    expect([found, summary.balanced]).toEqual([["missing_there new"], false]);
+  });
+
+  it("does not miss a payment that was adopted after the period of its webhook", async () => {
+    let now = new Date("2024-05-31T20:00:00Z");
+    const store = new MemoryStore();
+    const kit = testKit({ store, now: () => now });
+    await kit.receiveWebhook(signed(completedBody({ clientId: "old" })));
+    now = new Date("2024-06-03T08:00:00Z");
+    await kit.adopt({ clientId: "old", reference: "order-old", total: { value: "1475", currency: "KMF" } });
+    const june = { period: { from: may.to, to: "2024-07-01T00:00:00Z" } };
+    const { found, summary } = await compared(store, header, [], june);
+    expect([found, summary.balanced]).toEqual([["accepted_here old"], true]);
+  });
+
   it("finds other amounts and currencies, with the exact difference", async () => {
     const euros = { total: { value: "0.1", currency: "EUR" } };
     const store = await storeOf(paid("a"), paid("b"), paid("c", euros), paid("d", euros));
@@ -212,6 +235,14 @@ describe("a statement compared with stored payments", () => {
     const { found, findings } = await compared(store, header, lines);
     expect(found).toEqual(["id_differs a line 2", "id_differs nobody line 3"]);
     expect(findings.map(({ other }) => other)).toEqual(["s-a", "b"]);
+    // A payment that a person accepted may have no serviceId.
+    const accepted = await storeOf(
+      paid("a"),
+      paid("b", { serviceId: "s-b", completedAt: "2024-04-02T00:00:00.000Z" }),
+    );
+    const row1 = await compared(accepted, header, [row("a", { serviceId: "s-b" })]);
+    expect([row1.found, row1.findings[0]?.other]).toEqual([["id_differs a line 2"], "b"]);
+    expect((await compared(accepted, header, [row("a", { serviceId: "s-a" })])).found).toEqual([]);
   });
 
   it("finds a payment that the statement lists twice, by either of its ids", async () => {

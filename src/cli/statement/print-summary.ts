@@ -18,7 +18,7 @@ const titles: Readonly<Record<FindingKind, string>> = {
   payout_differs: "the payout is not the sum of its rows",
   bad_row: "rows that could not be read, and so were not compared",
   at_edge: "completed at the edge of the period (no difference)",
-  accepted_here: "accepted by a person, on another day's statement (no difference)",
+  accepted_here: "accepted or adopted later than paid, on another statement (no difference)",
 };
 
 /** Prints the result of a run for people, as a table that fits a terminal. */

@@ -1,4 +1,5 @@
 import { type PaymentStore } from "../../store/contract.js";
+import { type Payment } from "../../model/payment.js";
 import { newFinding, type StatementFinding } from "../result/finding.js";
 import { type Period } from "../../operations/statement-options.js";
 import { RefundRows } from "./refund-rows.js";
@@ -18,12 +19,12 @@ export async function* compareSortedEntries(
   const refunds = new RefundRows(store, run);
   for await (const lines of run.entries.sorted()) {
     const found = await refunds.unrecorded(lines.flatMap((line) => reader.next(readEntry(line))));
-    await addUnlisted(store, run, found);
+    await addUnlisted(store, run, found, period);
     yield* found;
     run.reportProgress("sides");
   }
   const last = reader.end();
-  await addUnlisted(store, run, last);
+  await addUnlisted(store, run, last, period);
   yield* last;
 }
 
@@ -114,27 +115,39 @@ async function addUnlisted(
   store: PaymentStore,
   run: RunState,
   found: readonly StatementFinding[],
+  period: Period,
 ): Promise<void> {
   const unlisted = found.filter(({ kind }) => kind === "missing_there" || kind === "at_edge");
   for (let start = 0; start < unlisted.length; start += paymentsPerLookup) {
     const batch = unlisted.slice(start, start + paymentsPerLookup);
     const stored = await findPayments(store, batch);
     for (const finding of batch) {
-      if (finding.kind === "missing_there" && (await wasAccepted(store, finding)))
+      const { byClientId: payment } = stored.matching(finding);
+      if (finding.kind === "missing_there" && payment && (await wasPaidBefore(store, payment, period)))
         finding.kind = "accepted_here";
       run.count(finding.kind);
       const counter = finding.kind === "missing_there" ? "missingThere" : "onOtherStatements";
       run.totals.addPayment(counter, finding.stored!);
-      const { byClientId: payment } = stored.matching(finding);
       if (payment) await run.addSiblings(payment, stored.siblingsOf(payment));
     }
   }
 }
 
-/** Returns whether a person completed the payment. It was paid before, so that its row is on the statement of that day. */
-async function wasAccepted(store: PaymentStore, { clientId, stored }: StatementFinding): Promise<boolean> {
-  const { resolutions } = await store.history(clientId!);
-  return resolutions.some(({ action, at }) => action === "accepted" && at === stored!.completedAt);
+/**
+ * Returns whether the payment may have been paid before the period, so that its row is on an earlier statement: a person accepted it, or its
+ * webhook had waited, for an adoption for instance. The kit's own payments are not paid before they are created.
+ */
+async function wasPaidBefore(
+  store: PaymentStore,
+  { clientId, completedAt, createdAt, returnKeyHash }: Payment,
+  { from }: Period,
+): Promise<boolean> {
+  if (returnKeyHash !== undefined && createdAt >= from) return false;
+  const { resolutions, webhooks } = await store.history(clientId);
+  return (
+    resolutions.some(({ action, at }) => action === "accepted" && at === completedAt) ||
+    webhooks.some(({ decidedAt, receivedAt }) => decidedAt === completedAt && receivedAt < from)
+  );
 }
 
 /** Finds payments that were paid although another payment of their reference was paid before. */
