@@ -27,6 +27,15 @@ onEachDatabase("the registration of handlers", (kind) => {
     expect(await claimed(place.store, [mailer], { limit: 4000 })).toHaveLength(3001);
   });
 
+  it("of another event under a name that has events to come makes no dispatch twice", async () => {
+    await place.store.registerHandlers([ledger]);
+    await saved(place.store, { events: [event("e1")] });
+    const all = { event: "*", name: ledger.name } as const;
+    await place.store.registerHandlers([{ ...all, since: event("e1").recordedAt }]);
+    await saved(place.store, { events: [event("e2")] });
+    expect(pairs(await claimed(place.store, [all]))).toEqual(["e1 ledger", "e2 ledger"]);
+  });
+
   it("is repeated where the store has forgotten a handler, as an older copy has: it gets the events of that time", async () => {
     const created = [1, 2, 3].map((n) =>
       pendingPayment({ clientId: `c-${n}`, serviceId: `s-${n}`, reference: `order-${n}` }),

@@ -55,16 +55,22 @@ export async function storeHandlers(
 /** Makes the dispatches of a handler that the store had forgotten, of the events since its first registration. */
 async function dispatchSince(
   tx: Transaction,
-  { tables: t }: Database,
+  db: Database,
   { event, name, since = "" }: Registration,
   lastSeq: number,
 ): Promise<void> {
+  const { tables: t } = db;
   const which = allOf([
     { sql: "e.seq >= ? and e.seq <= ?", params: [await firstSeqSince(tx, t.events, since), lastSeq] },
     { sql: "e.recorded_at >= ?", params: [since] },
     { sql: "e.type = ?", params: [event === "*" ? undefined : event] },
     {
       sql: `not exists (select 1 from ${t.dispatches} d where d.event_id = e.id and d.handler = ?)`,
+      params: [name],
+    },
+    // The expansion makes the dispatches of these.
+    {
+      sql: `not exists (select 1 from ${t.handlers} h where h.name = ? and ${isWanted(db.dialect)} and ${isUnexpanded(db)})`,
       params: [name],
     },
   ]);
