@@ -65,9 +65,9 @@ function repeatable(session: Session): Session {
     try {
       return await retryConflicts(mysqlDialect, () => session.run(sql, params));
     } catch (error) {
-      const [duplicateColumn, duplicateKey] = [1060, 1061];
-      const { errno } = error as { errno?: number };
-      if (errno !== duplicateColumn && errno !== duplicateKey) throw error;
+      const [duplicateColumn, duplicateKey, missingKey] = [1060, 1061, 1091];
+      const { errno = 0 } = error as { errno?: number };
+      if (![duplicateColumn, duplicateKey, missingKey].includes(errno)) throw error;
       return { rows: [], affected: 0 };
     }
   };

@@ -54,4 +54,16 @@ function examine(url: string): void {
     expect(rows).toEqual([{ name: "handlers" }, { name: "identity" }, { name: "version" }]);
     await store.close();
   });
+
+  it("goes on after a process that died before it stored the version", async () => {
+    const tablePrefix = tables.next();
+    const first = mysqlStore(url, { tablePrefix });
+    await first.migrate();
+    await first.close();
+    await pool.query(`update ${tablePrefix}meta set value = '0' where name = 'version'`);
+    const store = mysqlStore(url, { tablePrefix });
+    await store.migrate();
+    expect(await store.find("nobody")).toBeUndefined();
+    await store.close();
+  });
 }
