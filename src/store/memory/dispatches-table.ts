@@ -73,15 +73,25 @@ export class DispatchesTable {
     }
   }
 
+  /** Opens dispatches again, or late, in the order of their events. */
+  #reopen(dispatches: readonly Dispatch[]): void {
+    if (dispatches.length === 0) return;
+    const open = [...this.#open, ...dispatches].toSorted(byEvent);
+    this.#open.clear();
+    for (const dispatch of open) this.#open.add(dispatch);
+  }
+
   /** Makes the dispatches of a handler that was retired, and that a process still has. */
   #dispatchSince(handler: HandlerKey, since: string): void {
+    const made: Dispatch[] = [];
     for (const [index, event] of [...this.#events.values()].entries()) {
       if (!event || event.recordedAt < since || !wants(handler, event.type)) continue;
       if (event.dispatches.some((one) => one.handler === handler.name)) continue;
       const dispatch: Dispatch = { event, seq: index + 1, handler: handler.name, fence: 0, ...undone };
       event.dispatches = [...event.dispatches, dispatch];
-      this.#open.add(dispatch);
+      made.push(dispatch);
     }
+    this.#reopen(made);
   }
 
   claim({ handlers, limit, leaseMs }: ClaimOptions): Claim[] {
@@ -153,8 +163,9 @@ export class DispatchesTable {
       const { past } = revivedBy(run, dispatch);
       delete dispatch.error;
       delete dispatch.settledAt;
-      this.#open.add(Object.assign(dispatch, undone, { past }, run !== undefined && { run }));
+      Object.assign(dispatch, undone, { past }, run !== undefined && { run });
     }
+    if (revive) this.#reopen(found);
     return records;
   }
 

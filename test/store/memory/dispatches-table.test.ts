@@ -139,3 +139,16 @@ it("what a handler changes in its event is seen by no other handler, and not by 
   const references = claim(all).map((one) => one.event.payload["payment"]);
   expect(references).toEqual([{ reference: "order-1" }, { reference: "order-1" }]);
 });
+
+describe("a dispatch in memory that was revived", () => {
+  it("is claimed before those of younger events", () => {
+    const { table, claim, run } = leased(60_000);
+    table.settle({ ...run(1), state: "dead" });
+    const recordedAt = "2024-05-01T10:00:02.000Z";
+    table.insert(event("e2", { recordedAt }));
+    table.commit();
+    table.dead({ revive: true, limit: 1, run: "again" });
+    expect(table.counts().oldestUndoneAt).not.toBe(recordedAt);
+    expect(claim().map((one) => one.event.id)).toEqual(["e1", "e2"]);
+  });
+});
