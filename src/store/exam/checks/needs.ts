@@ -97,7 +97,8 @@ export const needChecks: Checks = {
       rematched: [{ receiptId: "receipt-of-u", outcome: "applied" }],
     });
     await saved(store, {
-      dismissed: ["receipt-of-c"],
+      // One that does not wait is not dismissed.
+      dismissed: ["receipt-of-c", "receipt-of-m2"],
       resolutions: [resolution("r2", { action: "dismissed", receiptId: "receipt-of-c", clientId: "p3" })],
     });
     same(await webhooksOf(store, "mismatched"), ["m2"]);

@@ -152,7 +152,10 @@ export async function markRaised(
 ): Promise<void> {
   const marks = [
     { ids: raised, set: "stray_since = null" },
-    { ids: dismissed, set: "stray_since = null, parked = null, attention = null" },
+    {
+      ids: dismissed,
+      set: `stray_since = null, parked = null, attention = case when ${waits} then null else attention end`,
+    },
   ];
   for (const { ids, set } of marks)
     for (const group of chunks(ids, 100)) {
