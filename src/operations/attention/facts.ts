@@ -144,9 +144,13 @@ function ofWebhooks<Tx>(parts: FactParts<Tx>): Source {
         if (others) others.push(one);
         else byClient.set(one.clientId!, [one]);
       }
+      // Those of others may have filled that page.
+      for (const clientId of named)
+        if (!byClient.has(clientId)) byClient.set(clientId, await about(rule, [clientId]));
       const facts = webhooks.map((one): Fact => {
-        const others = byClient.get(one.clientId ?? "") ?? [one];
-        const isLater = others[0]!.receiptId !== one.receiptId && { isGone: true as const };
+        const [first = one, ...rest] = byClient.get(one.clientId ?? "") ?? [];
+        const others = [first, ...rest];
+        const isLater = first.receiptId !== one.receiptId && { isGone: true as const };
         return { ...factOfWebhooks(rule, others), position: [one.receivedAt, one.receiptId], ...isLater };
       });
       return withPayments(store, facts);

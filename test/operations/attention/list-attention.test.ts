@@ -172,6 +172,23 @@ onEachDatabase("what needs a person", (kind) => {
     );
   });
 
+  it("has one entry for the webhooks of a payment also beside more than 1,000 of another", async () => {
+    const payments = bench.shop();
+    await payments.start();
+    const of = (clientId: string, count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        webhook(`${clientId}-${String(index).padStart(4, "0")}`, { clientId, outcome: "mismatch" }),
+      );
+    await bench.save({ webhooks: [...of("a", 1001), ...of("b", 2)] });
+    const found: string[] = [];
+    for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
+      const page = await payments.attention({ rule: "mismatched", limit: 200, cursor });
+      found.push(...page.entries.map(({ id, repeats }) => `${id} ${repeats}`));
+      cursor = page.cursor;
+    }
+    expect(found).toEqual(["mismatched:a 1000", "mismatched:b 2"]);
+  });
+
   it("has each dead dispatch once, with its payment and what failed, until it is run again", async () => {
     const payments = bench.shop({ dispatch: { maxFailures: 1, pollMs: 10 } });
     let works = false;
