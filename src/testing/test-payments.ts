@@ -18,6 +18,7 @@ import type * as index from "../index.js";
 import { ConfigurationError, TillkitError } from "../errors/index.js";
 import { type Sandbox, type SandboxOptions } from "../sandbox/index.js";
 import { isProduction } from "../shared/is-production.js";
+import { requireOptions } from "../shared/unknown-names.js";
 import { type SqliteDatabase, type SqlTx } from "../store/sql/index.js";
 
 /** What {@link testPayments} takes: the options of `createPayments`, except those that the sandbox decides. */
@@ -71,6 +72,7 @@ export async function testPayments<
   Covers extends SignedField = SignedField,
   Tx extends object = SqlTx<SqliteDatabase>,
 >(given: TestPaymentsOptions<Covers, Tx> = {}): Promise<TestPayments<Covers, Tx>> {
+  requireOptions("testPayments", given, "{ sandbox }");
   const { sandbox: sandboxOptions, store: givenStore, ...options } = given;
   if ((options.dispatch as unknown) === false) {
     const message = "cannot be false: settled() waits for handlers, and nothing would call them.";

@@ -14,7 +14,9 @@ import {
   webhookRouter,
 } from "tillkit";
 import { createSandbox } from "tillkit/sandbox";
-import { schemaState, sqlStore } from "tillkit/sql";
+import { asPool, schemaState, sqlStore } from "tillkit/sql";
+import { htmlReport } from "tillkit/statement";
+import { examineStore, testPayments, testStore } from "tillkit/testing";
 
 describe("a scheme without options", () => {
   it.each([
@@ -55,6 +57,9 @@ describe("a forgotten argument, or one of another kind", () => {
     ["canonicalFields", canonicalFields, [undefined, {}], "such as { fields, merchantId }"],
     ["createPayments", createPayments, ["x", 5], "such as { publicUrl, service, signature, store }"],
     ["createSandbox", createSandbox, [null, "x"], "such as { webhookUrls }"],
+    ["asPool", asPool, [undefined, null, {}], "takes the tx of a handler."],
+    ["htmlReport", htmlReport, [null, "fr"], "such as { language }"],
+    ["testStore", testStore, [undefined, null, {}], "takes { create }, which makes a store."],
     ["sqlStore", sqlStore, [undefined, null, {}], "must be a path or an address."],
   ])("of %s is refused with a code, and says what to give", (_name, call, arguments_, message) => {
     for (const given of arguments_) {
@@ -64,8 +69,12 @@ describe("a forgotten argument, or one of another kind", () => {
     }
   });
 
-  it("of schemaState is refused with a code", async () => {
-    await expect(schemaState(undefined as never)).rejects.toMatchObject({ code: "option_invalid" });
+  it.each<[string, (given: never) => Promise<unknown>, unknown]>([
+    ["schemaState", schemaState, undefined],
+    ["examineStore", examineStore, undefined],
+    ["testPayments", testPayments, null],
+  ])("of %s is refused with a code", async (_name, call, given) => {
+    await expect(call(given as never)).rejects.toMatchObject({ code: "option_invalid" });
   });
 
   it("of captureRawBody is refused where it is used as a middleware, instead of hanging", async () => {

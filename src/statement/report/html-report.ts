@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { html, type Html } from "../../pages/html.js";
 import { type Language } from "../../pages/language.js";
 import { htmlPage } from "../../pages/page.js";
+import { requireOptions } from "../../shared/unknown-names.js";
 import { type FindingKind, type StatementFinding } from "../result/finding.js";
 import { type StatementSummary } from "../result/summary.js";
 import { findingLists, kindChart } from "./findings-section.js";
@@ -23,12 +24,9 @@ export interface HtmlReportOptions {
 }
 
 /** Makes one HTML file for phones, desktops, dark mode and paper. It needs no other file, and runs no script. */
-export function htmlReport({
-  language = "en",
-  name,
-  madeAt = new Date(),
-  listed = 200,
-}: HtmlReportOptions = {}): StatementReport {
+export function htmlReport(options: HtmlReportOptions = {}): StatementReport {
+  requireOptions("htmlReport", options, "{ language }");
+  const { language = "en", name, madeAt = new Date(), listed = 200 } = options;
   const kept = new Map<FindingKind, StatementFinding[]>();
   return {
     add(finding) {

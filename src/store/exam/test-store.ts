@@ -1,3 +1,4 @@
+import { optionInvalid } from "../../shared/unknown-names.js";
 import { adapterChecks } from "./checks/adapter.js";
 import { claimChecks } from "./checks/claims.js";
 import { needChecks } from "./checks/needs.js";
@@ -96,6 +97,7 @@ const checks = groups.flatMap(([member, group]) =>
  * ```
  */
 export function testStore<Tx>(options: StoreExamOptions<Tx>): void {
+  expectCreate("testStore", options);
   const { name = "store", test } = options;
   const told = new Set<string>();
   let adapterFails = false;
@@ -148,6 +150,7 @@ export async function examineStore<Tx>(
   exam: StoreExam<Tx>,
   onResult: (result: CheckResult, count: number) => void = () => {},
 ): Promise<CheckResult[]> {
+  expectCreate("examineStore", exam);
   const results: CheckResult[] = [];
   const lacking = new Set<ExamMember>();
   for (const one of checks) {
@@ -167,6 +170,11 @@ export async function examineStore<Tx>(
     if (hangs) break;
   }
   return results;
+}
+
+function expectCreate(name: string, exam: unknown): void {
+  const { create } = Object(exam) as { create?: unknown };
+  if (typeof create !== "function") throw optionInvalid(name, "takes { create }, which makes a store.");
 }
 
 /** Runs one check. One in which no call ends any more has failed, and goes on. */

@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
 import { TillkitError } from "../../../errors/index.js";
+import { optionInvalid } from "../../../shared/unknown-names.js";
 import { type SqlTx } from "../driver/sql-tx.js";
 import { runInside } from "../transaction/lazy-tx.js";
 import { Savepoints } from "./savepoints.js";
@@ -23,6 +24,7 @@ const savepoints = new WeakMap<object, Savepoints<Handle>>();
  * @throws TillkitError `transaction_control_refused` on SQLite.
  */
 export function asPool<Pool>(tx: SqlTx, Class?: { prototype: Pool }, types?: unknown): Pool {
+  if (typeof Object(tx).query !== "function") throw optionInvalid("asPool", "takes the tx of a handler.");
   if (tx.dialect === "sqlite") throw refused("The drivers of SQLite have no pool. Use tx.raw or tx.query.");
   const pool = new OrmPool(tx, types);
   if (Class) Object.setPrototypeOf(pool, Class.prototype as object);
