@@ -7,6 +7,7 @@ import {
   type Scenario,
 } from "../../sandbox/index.js";
 import { type HmacAlgorithm, type ListedField } from "../../webhook/signature/index.js";
+import { refuseOptions } from "../sign/signature-settings.js";
 import { operandError, optionError } from "../terminal/arguments.js";
 import { type Arguments, type Context } from "../terminal/command.js";
 
@@ -61,6 +62,9 @@ export function readSandboxOptions(args: Arguments, { cwd }: Context): SandboxOp
   const state = args.get("state");
   const merchantId = args.get("merchant-id");
   const fields = listOf(args, "fields") as readonly ListedField[] | undefined;
+  const scheme =
+    (args.get("scheme") as "hmac" | "fields" | undefined) ?? (merchantId || fields ? "fields" : "hmac");
+  refuseOptions(args, { scheme }, "fields", ["fields", "merchant-id"]);
   const isBare = args.has("read-back-bare") || undefined;
   return {
     port: numberOption(args, "port") ?? 4000,
@@ -69,8 +73,7 @@ export function readSandboxOptions(args: Arguments, { cwd }: Context): SandboxOp
     webhookUrls: args.all("webhook"),
     allowRemoteWebhooks: args.has("allow-remote-webhooks"),
     signature: {
-      scheme:
-        (args.get("scheme") as "hmac" | "fields" | undefined) ?? (merchantId || fields ? "fields" : "hmac"),
+      scheme,
       secret: args.get("secret"),
       header: args.get("header"),
       algorithm: args.get("algorithm") as HmacAlgorithm | undefined,

@@ -113,7 +113,7 @@ export function whyNoSecret({ secretVariables, environment }: SignatureSettings)
 /** Throws for an option of another scheme, which would change nothing. */
 export function refuseOptions(
   args: Arguments,
-  { scheme }: SignatureSettings,
+  { scheme }: Pick<SignatureSettings, "scheme">,
   needed: SignatureSettings["scheme"],
   names: readonly string[],
 ): void {

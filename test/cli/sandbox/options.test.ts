@@ -86,4 +86,12 @@ describe("the options of tillkit sandbox", () => {
       await expect(optionsOf(...argv)).rejects.toMatchObject({ code: "command_option_invalid" });
     await expect(optionsOf("--client-id", "shop")).rejects.toThrow("--client-id also needs --client-secret");
   });
+
+  it.each(["--fields", "--merchant-id"])(
+    "refuse %s with the scheme hmac, which would ignore it",
+    async (name) => {
+      const message = `${name} is for the scheme fields, and the scheme here is hmac.`;
+      await expect(optionsOf("--scheme", "hmac", name, "id")).rejects.toThrow(message);
+    },
+  );
 });
