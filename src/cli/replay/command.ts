@@ -1,4 +1,4 @@
-import { type Payments, type ReplayQuery } from "../../index.js";
+import { type Payments, type Replayed, type ReplayQuery } from "../../index.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type CommandDefinition, type ExitCode } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
@@ -80,15 +80,20 @@ async function replayStoredWebhooks(
     from: timeOption(args, "from"),
     to: timeOption(args, "to"),
   };
-  const unknown = await findUnknownPolicy(payments, query, policy);
+  const replay = (dryRun: boolean): Promise<Replayed> =>
+    payments.replay({
+      ...query,
+      dryRun,
+      onProgress: ({ looked, changed }) =>
+        output.draw(`${looked} webhooks read, ${changed} with another outcome`),
+    });
+  let found: Promise<Replayed> | undefined;
+  const examine = (): Promise<Replayed> => (found ??= replay(true));
+  const unknown = await findUnknownPolicy(payments, query, policy, examine);
+  output.draw(undefined);
   if (unknown !== undefined && !dryRun) throw optionError(unknown);
   if (unknown !== undefined) output.log(unknown);
-  const replayed = await payments.replay({
-    ...query,
-    dryRun,
-    onProgress: ({ looked, changed }) =>
-      output.draw(`${looked} webhooks read, ${changed} with another outcome`),
-  });
+  const replayed = await (dryRun ? examine() : replay(false));
   const { looked, forgotten, changed, changes } = replayed;
   output.draw(undefined);
   output.printJson(replayed);
@@ -113,6 +118,7 @@ async function findUnknownPolicy(
   payments: Payments,
   query: ReplayQuery,
   { confirm, clientIdPrefix }: GivenPolicy,
+  examine: () => Promise<Replayed>,
 ): Promise<string | undefined> {
   const policies = [
     { outcome: "unconfirmed", given: confirm, option: "--confirm=lookup", without: "--confirm=none" },
@@ -132,12 +138,14 @@ async function findUnknownPolicy(
         `Give the application's ${option}, or ${without} if the application has no such policy.`
       );
   }
-  return confirm === undefined ? findUnconfirmed(payments, query) : undefined;
+  return confirm === undefined ? findUnconfirmed(payments, await examine()) : undefined;
 }
 
 /** Looks for a webhook, signed over fields, that would complete its payment without a lookup. */
-async function findUnconfirmed(payments: Payments, query: ReplayQuery): Promise<string | undefined> {
-  const { changed, changes } = await payments.replay({ ...query, dryRun: true });
+async function findUnconfirmed(
+  payments: Payments,
+  { changed, changes }: Replayed,
+): Promise<string | undefined> {
   for (const { receiptId, state } of changes) {
     if (state?.to !== "completed") continue;
     const [webhook] = await payments.store.webhooks({ receiptId, limit: 1 });

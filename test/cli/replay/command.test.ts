@@ -1,5 +1,6 @@
 import { fieldsSignature, type SignedField } from "tillkit";
 import { sqliteStore, type SqlTx } from "tillkit/sql";
+import { SqlStore } from "../../../src/store/sql/sql-store.js";
 import { closeAll, secret, testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
@@ -169,6 +170,18 @@ describe("tillkit replay", () => {
     const { code, stderr } = await runCli(["replay", "--store", `${folder.path}/none.db`]);
     expect(code).toBe(3);
     expect(stderr).toContain("none.db.");
+  });
+
+  it("decides each webhook once, also where it looks for an unknown policy", async () => {
+    const spy = jest.spyOn(SqlStore.prototype, "transaction");
+    const countOf = async (...argv: string[]): Promise<number> => {
+      spy.mockClear();
+      await replay(...argv);
+      return spy.mock.calls.length;
+    };
+    const known = await countOf("--outcome", "applied", "--confirm=none", "--client-id-prefix=");
+    expect([known, await countOf("--outcome", "applied")]).toEqual([known, known]);
+    spy.mockRestore();
   });
 
   it("works in production too, where sandbox keys and unsafe stores are refused", async () => {
