@@ -26,7 +26,7 @@ async function runCommand(
   const start = argv.findIndex((one) => one !== "--json");
   const name = argv[start];
   // `--json` before the command is an option of the command, too.
-  const rest = [...argv.slice(start + 1), ...argv.slice(0, Math.max(start, 0))];
+  const rest = [...argv.slice(0, Math.max(start, 0)), ...argv.slice(start + 1)];
   if (name === undefined || name === "--help" || name === "-h") return printHelp(undefined, output);
   if (name === "help") {
     const [about, code] = rest.filter((one) => one !== "--json" && one !== "--help");

@@ -27,6 +27,8 @@ describe("tillkit", () => {
     expect(documentOf(await runCli(["--json", ...argv]))).toEqual(
       documentOf(await runCli([...argv, "--json"])),
     );
+    const show = ["--json", "payments", "show", "--store", "/none.db", "--", "-x"];
+    expect(documentOf(await runCli(show))).toMatchObject({ error: { code: "store_unavailable" } });
     expect(await runCli(["--json", ...argv, "--json"])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("--json is given twice") as string,

@@ -1,3 +1,4 @@
+import { optionText, withOperand } from "../../shared/command-text.js";
 import { type Arguments } from "./command.js";
 
 /** Options that say who does it and why. People fill in what is in angle brackets. */
@@ -5,7 +6,7 @@ export const byPerson = ["--by", "<your name>", "--reason", "<why>"];
 
 /**
  * Returns a command that people can copy into a shell, with the database and the files of variables that this call
- * names.
+ * names. `given` has the command, its action, its operand if it has one, and options with a value each.
  */
 export function commandLine(given: readonly string[], args: Arguments): string {
   const [store, prefix] = [args.get("store"), args.get("table-prefix")];
@@ -15,7 +16,13 @@ export function commandLine(given: readonly string[], args: Arguments): string {
     ...(prefix ? ["--table-prefix", prefix] : []),
     ...args.all("env-file").flatMap((file) => ["--env-file", file]),
   ];
-  return ["tillkit", ...given, ...database].map(quoted).join(" ");
+  const operand = given.length % 2 === 1 ? given[2] : undefined;
+  const parts = [...given.slice(operand === undefined ? 2 : 3), ...database].map(quoted);
+  const options = parts.flatMap((word, index) =>
+    index % 2 === 0 ? [optionText(word, parts[index + 1]!)] : [],
+  );
+  const command = `tillkit ${given.slice(0, 2).join(" ")}`;
+  return withOperand(command, operand === undefined ? "" : quoted(operand), options.join(" "));
 }
 
 /** Returns what to add to the commands of attention, which name no database; empty where the environment names it. */

@@ -2,6 +2,7 @@ import { type OpenClaim } from "../../checkout/payment-claims.js";
 import { type AttentionRule, attentionRules, maxCounted } from "../../model/attention.js";
 import { reportedTotal } from "../../model/attempts.js";
 import { type Money, type Payment } from "../../model/payment.js";
+import { optionText, withOperand } from "../../shared/command-text.js";
 import { readStored } from "../../webhook/recording/rematch.js";
 import {
   type CountsOptions,
@@ -50,7 +51,7 @@ const hourMs = 60 * 60 * 1000;
 const maxReasons = 5;
 const person = "--by <name> --reason <why>";
 const resolveLine = (action: string, { payment, webhook }: Fact): string =>
-  `tillkit resolve ${action} ${webhook ? `--receipt-id ${webhook.receiptId}` : `--client-id ${payment?.clientId}`} ${person}`;
+  `tillkit resolve ${action} ${webhook ? `--receipt-id ${webhook.receiptId}` : optionText("--client-id", `${payment?.clientId}`)} ${person}`;
 const acceptLine = (kind: "lookup" | "statement", fact: Fact): string =>
   `${resolveLine("accept", fact)} --evidence ${kind} --document <where> --value <amount>`;
 const settleLine = ({ rule, subject }: Fact): string =>
@@ -116,7 +117,7 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     why: ({ webhook }) =>
       `A signed webhook names a payment that the store does not have: ${webhook?.clientId}.`,
     next: (fact) =>
-      `If the payment is ours: tillkit payments adopt ${fact.webhook?.clientId} --reference <order> ${amountOptions(fact)} ${person}. If it belongs to another shop: ${resolveLine("dismiss", fact)}.`,
+      `If the payment is ours: ${withOperand("tillkit payments adopt", `${fact.webhook?.clientId}`, `--reference <order> ${amountOptions(fact)} ${person}`)}. If it belongs to another shop: ${resolveLine("dismiss", fact)}.`,
   },
   unconfirmed: {
     of: "webhook",
@@ -146,14 +147,14 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     why: ({ dispatch }) =>
       `All attempts of the handler ${dispatch?.handler} for ${dispatch?.type} have failed: ${dispatch?.error ?? "no error is stored"}`,
     next: ({ dispatch }) =>
-      `Fix the cause, then: tillkit handlers retry ${dispatch?.handler} --event-id ${dispatch?.eventId} ${person} --apply.`,
+      `Fix the cause, then: ${withOperand("tillkit handlers retry", `${dispatch?.handler}`, `--event-id ${dispatch?.eventId} ${person} --apply`)}.`,
   },
   handler_paused: {
     of: "handler",
     settle: "fact",
     why: ({ subject, text }) => `The handler ${subject} is paused ${text}`,
     next: ({ subject }) =>
-      `When the cause of the pause is gone: tillkit handlers resume ${subject} --by <name>.`,
+      `When the cause of the pause is gone: ${withOperand("tillkit handlers resume", subject, "--by <name>")}.`,
   },
   creation_uncertain: {
     of: "payment",

@@ -31,4 +31,24 @@ describe("the next step of what needs a person", () => {
       }
     },
   );
+
+  it.each(["paid_twice", "unmatched", "dead_dispatch", "handler_paused"] as const)(
+    "has commands that can be called also for an id that begins with a hyphen: %s",
+    async (rule) => {
+      const id = "-x";
+      const fact: Fact = {
+        rule,
+        subject: id,
+        since: "2026-11-20T10:00:00.000Z",
+        position: ["", ""],
+        ...(rule === "paid_twice" && { payment: pendingPayment({ clientId: id }) }),
+        ...(rule === "unmatched" && { webhook: { ...facts.webhook.webhook, clientId: id } }),
+        ...(rule === "dead_dispatch" && { dispatch: { ...facts.dispatch.dispatch, handler: id } }),
+      };
+      const [, line = ""] = /tillkit (.+?)\.(?= |$)/.exec(ruleTable[rule].next(fact)) ?? [];
+      const [name = "", ...argv] = line.split(" ");
+      const args = readArguments(await loadCommand(name), argv);
+      expect([args.object ?? args.get("client-id"), args.get("by")]).toEqual([id, "<name>"]);
+    },
+  );
 });
