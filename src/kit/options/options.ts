@@ -36,8 +36,8 @@ export interface WebhookOptions {
   bodyTimeoutMs?: number | undefined;
   /**
    * The limit of failed verifications for one sender's address: `burst` failures in a row, then `perMinute`
-   * failures a minute. Over the limit, the answer is 429 instead of 401 or 400. `false` sets no limit. Valid
-   * webhooks are never limited.
+   * failures a minute. Over the limit, the answer is 429. `false` sets no limit. Valid webhooks are never
+   * limited.
    * @default `{ perMinute: 60, burst: 100 }`
    */
   failures?: FailureOptions | false | undefined;
@@ -84,7 +84,7 @@ export interface SpoolDirectoryOptions {
 /** When `payments.health()` changes its status. */
 export interface HealthOptions {
   /**
-   * The time after which the health status is `down` if the store accepts none of the spooled webhooks.
+   * The health status is `down` if the store accepts no spooled webhook for this time.
    *
    * A liveness probe then restarts the process.
    * @default 300000 (5 minutes)
@@ -97,7 +97,7 @@ export interface HealthOptions {
 export interface DispatchOptions extends Partial<RetryOptions> {
   /**
    * The maximum number of handlers that run at the same time in this process. Each handler name gets an equal
-   * share of this number, and at least one run. @default 8
+   * share, at least one. @default 8
    */
   concurrency?: number | undefined;
   /** The interval at which the kit looks for events of other processes, and for retries. @default 1000 */
@@ -116,13 +116,13 @@ export interface DispatchOptions extends Partial<RetryOptions> {
 /** When and how often the service is asked about payments. `lookup: true` takes all defaults. */
 export interface LookupOptions {
   /**
-   * The age at which the kit looks up a payment for the first time. The wait doubles with each lookup.
+   * The age of a payment at its first lookup. The wait doubles with each lookup.
    * @default 120000 (2 minutes)
    */
   afterMs?: number | undefined;
   /** The maximum wait between two lookups of one payment. @default 21600000 (6 hours) */
   maxDelayMs?: number | undefined;
-  /** The age at which the kit looks up a payment for the last time. @default 259200000 (3 days) */
+  /** The age of a payment at its last lookup. @default 259200000 (3 days) */
   giveUpAfterMs?: number | undefined;
   /** The maximum number of lookups of this process in one second. @default 5 */
   perSecond?: number | undefined;
@@ -165,8 +165,8 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
   /** Limits of the webhook endpoint. @default the defaults of its fields */
   webhook?: WebhookOptions | undefined;
   /**
-   * A local directory that keeps verified webhooks while the store is not available, so that the kit can
-   * answer them with 200. With `false`, there is no spool, and the kit answers such webhooks with 503.
+   * A local directory that keeps verified webhooks while the store is not available. The kit answers them
+   * with 200. With `false`, there is no spool, and the answer is 503.
    * @default beside the file for SQLite, else none
    */
   spool?: SpoolDirectoryOptions | false | undefined;
@@ -203,22 +203,22 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
    */
   attentionReminderMs?: number | undefined;
   /**
-   * The prefix of this shop's clientIds. The kit records and counts webhooks of other shops as `foreign`, and
-   * raises no event for them.
+   * The prefix of this shop's clientIds. Webhooks of other shops get the outcome `foreign`, and raise no
+   * event.
    *
    * The prefix has 1 to 24 characters of A-Z a-z 0-9 . _ : -
    * @default none
    */
   clientIdPrefix?: string | undefined;
   /**
-   * Lets the kit ask the service about payments with `GET /v1/payments/{id}`, which the interface document
-   * does not show. Give `true`, or say when and how often the kit asks. @default false
+   * Lets the kit ask the service about payments with `GET /v1/payments/{id}`. The interface document does not
+   * show this request. Give `true`, or say when and how often the kit asks. @default false
    * @see docs/reconciliation.md#lookups
    */
   lookup?: LookupOptions | boolean | undefined;
   /**
-   * With `"lookup"`, the kit applies a completion when the signature covers the whole body, or when a lookup
-   * confirms the completion. @default none
+   * With `"lookup"`, a lookup must confirm each completion, unless the signature covers the whole body.
+   * @default none
    * @see docs/reconciliation.md#a-second-opinion
    */
   confirm?: "lookup" | undefined;

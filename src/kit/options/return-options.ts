@@ -15,9 +15,8 @@ export interface ReturnOptions {
    */
   orderUrl?: string | undefined;
   /**
-   * The link "Pay again", in the form of `backUrl`: `/orders/{reference}`. The kit shows this link if another
-   * attempt is safe: the payment was canceled or failed, and no other attempt of the order is paid. @default
-   * no link
+   * The link "Pay again", in the form of `backUrl`: `/orders/{reference}`. The kit shows it if the payment
+   * was canceled or failed, and no other attempt of the order is paid. @default no link
    * @see docs/returns.md#pay-again
    */
   payAgainUrl?: string | undefined;
@@ -52,22 +51,21 @@ export interface ReturnOptions {
    */
   accent?: string | undefined;
   /**
-   * The colour behind the card on the kit's pages: `#fbf6ee`. If text is not readable on this colour, the kit
-   * makes the colour lighter on light pages, and darker on dark pages. @default the kit's grey
+   * The colour behind the card on the kit's pages: `#fbf6ee`. The kit makes the colour lighter on light
+   * pages, and darker on dark pages, until text is readable. @default the kit's grey
    * @see docs/returns.md#the-shops-look
    */
   background?: string | undefined;
   /**
-   * An e-mail address, a telephone number, an https address or a short sentence, for customers whose payment
-   * is delayed, has failed or has another amount. @default none
+   * A contact for customers whose payment is delayed, has failed or has another amount: an e-mail address, a
+   * telephone number, an https address or a short sentence. @default none
    */
   contact?: string | undefined;
   /** The label of the link to `backUrl`, in the shop's language. @default "Back to the shop", translated */
   backLabel?: string | undefined;
   /**
-   * The complete translations of the pages into further languages, by language code: `{ sw: {…} }`. A
-   * payment's `locale` or the browser chooses the language. At the start, an error lists missing and unknown
-   * keys. @default English and French
+   * Complete translations of the pages, by language code: `{ sw: {…} }`. A payment's `locale` or the browser
+   * chooses the language. At the start, an error lists missing and unknown keys. @default English and French
    * @see docs/returns.md#languages
    */
   translations?: MoreTranslations | undefined;

@@ -177,8 +177,8 @@ function byCompletion(): string {
 export function reconciliationPage(): string {
   return `# What the kit does with each webhook
 
-\`npm run tables\` generates this page from the code. A test fails if the page is out of date. [Reconciliation](reconciliation.md)
-explains each outcome, and the [glossary](glossary.md) has the terms.
+This page is generated from the code. [Reconciliation](reconciliation.md) explains each outcome, and the
+[glossary](glossary.md) has the terms.
 
 The kit checks these conditions in this order. The first condition that is true decides the outcome:
 
@@ -191,11 +191,11 @@ The kit checks these conditions in this order. The first condition that is true 
 
 ## By the state of the payment and the reported status
 
-If a state is bold, the kit applies the report, and the bold state is the payment's new state.
+A bold state is the payment's new state after the kit has applied the report.
 
 ${byStatus()}
 
-\`held\` stands for every status that the kit does not know. The kit orders two such statuses alphabetically.
+\`held\` stands for every status that the kit does not know. The kit orders unknown statuses alphabetically.
 
 ## Special circumstances
 
@@ -204,12 +204,14 @@ ${byCircumstance()}
 ## Disagreements
 
 A report that disagrees with the payment, or with itself, changes nothing. In this table the payment is pending, and the
-service reports \`completed\`. For other states, the outcomes are the same, with one exception: a payment without a
-service id gets the first service id that the service reports.
+service reports \`completed\`. For other states, the outcomes are the same. Exception: a payment without a service
+id gets the first service id that the service reports.
 
 ${byDisagreement()}
 
-The kit compares amounts as exact decimals: ${amounts()}.
+The kit compares amounts as exact decimals:
+
+${amounts()}
 
 ## Completions
 
@@ -231,7 +233,7 @@ function amounts(): string {
       const report = withFields(reportOf("completed"), { "total.value": b });
       const isSame =
         decide(pendingPayment({ total: { value: a, currency: "KMF" } }), report).outcome === "applied";
-      return `${code(a)} ${isSame ? "is" : "is not"} ${code(b)}`;
+      return `- ${code(a)} ${isSame ? "is" : "is not"} ${code(b)}`;
     })
-    .join(", ");
+    .join("\n");
 }
