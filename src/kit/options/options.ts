@@ -165,8 +165,8 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
   /** Limits of the webhook endpoint. @default the defaults of its fields */
   webhook?: WebhookOptions | undefined;
   /**
-   * A local directory that keeps verified webhooks while the store is not available. The kit answers them
-   * with 200. With `false`, there is no spool, and the answer is 503.
+   * A local directory that keeps verified webhooks while the store is not available. The kit answers these
+   * webhooks with 200. With `false`, there is no spool, and the answer is 503.
    * @default beside the file for SQLite, else none
    */
   spool?: SpoolDirectoryOptions | false | undefined;

@@ -15,8 +15,8 @@ export interface ReturnOptions {
    */
   orderUrl?: string | undefined;
   /**
-   * The link "Pay again", in the form of `backUrl`: `/orders/{reference}`. The kit shows it if the payment
-   * was canceled or failed, and no other attempt of the order is paid. @default no link
+   * The link "Pay again", in the form of `backUrl`: `/orders/{reference}`. The kit shows this link if the
+   * payment was canceled or failed, and no other attempt of the order is paid. @default no link
    * @see docs/returns.md#pay-again
    */
   payAgainUrl?: string | undefined;
