@@ -38,13 +38,13 @@ const attentionActions: Readonly<Record<string, Action>> = {
 
 export const attentionCommand: CommandDefinition = {
   description: [
-    "list shows the entries that need a person, with the most urgent entry first. Each entry has the " +
-      "command that settles it. list reads only the store, and does not see what only a process of the " +
-      "application knows, such as the spool of that process. To see these entries too, call " +
+    "`list` shows the entries that need a person, with the most urgent entry first. Each entry has the " +
+      "command that settles it. `list` reads only the store. To see also the spool of a process, call " +
       "`payments.attention()` in the process.",
-    "assign, snooze and note are for people who share the work. settle ends an entry if nobody needs " +
-      "to do anything more. settle moves no money and fulfils no order: for these, list prints the " +
-      "command tillkit resolve. Without --apply, settle shows you the entry and asks first.",
+    "`assign`, `snooze` and `note` are for people who share the work.",
+    "`settle` ends an entry if nobody needs to do anything more. Without --apply, `settle` shows you " +
+      "the entry and asks first. `settle` moves no money and fulfils no order: for these, `list` prints " +
+      "the command tillkit resolve.",
   ],
   operand: { name: "list|assign|snooze|note|settle", summary: "The action. Default: list.", optional: true },
   object: { name: "id", summary: "The id of the entry, as list prints it." },

@@ -6,11 +6,10 @@ import { envFileOption } from "../terminal/read-file.js";
 
 export const backupCommand: CommandDefinition = {
   description: [
-    "Writes the database to one complete file, with the state of one moment. The application can " +
-      "receive webhooks during the backup. Until the backup is complete and on disk, the file's name ends " +
-      "with .partial. An existing file is never overwritten.",
-    "PostgreSQL and MySQL have their own backup tools. docs/backup.md explains how you back up and " +
-      "restore each database.",
+    "Writes the database to one file, with the state of one moment. The application can receive " +
+      "webhooks during the backup. Until the backup is complete and on disk, the file's name ends with " +
+      ".partial. The command never overwrites a file.",
+    "PostgreSQL and MySQL have their own backup tools: see docs/backup.md.",
   ],
   operand: { name: "file", summary: "The file for the backup, which must not exist yet." },
   options: { ...databaseOptions, ...envFileOption },

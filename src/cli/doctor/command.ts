@@ -7,15 +7,14 @@ import { readSubject } from "./subject.js";
 
 export const doctorCommand: CommandDefinition = {
   description: [
-    "Looks for frequent mistakes in payment integrations, and prints a fix for each finding. The " +
-      "doctor sends harmless requests to the webhook address. Some requests are unsigned or wrongly " +
-      "signed, and the app must refuse them. Two requests are correctly signed with an unknown type, and " +
-      "the app must answer with 200. An app of the kit records these two requests once, as unrecognised " +
-      "(or as inadmissible, if only fields are signed). With --unsigned-only, the doctor does not send " +
-      "these two requests.",
-    "The doctor also examines apps that do not use tillkit: give --webhook, and --secret-env or " +
-      "--outside.",
-    "Run the doctor on the app's machine, with the app's environment. The doctor changes nothing else.",
+    "Looks for frequent mistakes in payment integrations, and prints a fix for each finding. Run the " +
+      "doctor on the app's machine, with the app's environment.",
+    "The doctor sends harmless requests to the webhook address. The app must refuse the requests that " +
+      "are unsigned or wrongly signed. The app must answer 200 to two correctly signed requests with an " +
+      "unknown type. An app of the kit records these two requests once, as unrecognised (or as " +
+      "inadmissible, if only fields are signed). With --unsigned-only, the doctor does not send these two " +
+      "requests.",
+    "To examine an app that does not use tillkit, give --webhook, and --secret-env or --outside.",
   ],
   options: {
     "--url <address>": "The address of the payment router. Default: --public-url.",

@@ -40,18 +40,16 @@ export const doctorFixes = {
   // The running app.
   app_unreachable: "Start the app, and give the address on which the app listens.",
   webhook_not_mounted:
-    "Mount the payment router at this address, before the handler that answers now; or give the right address with " +
-    "--url or --webhook.",
+    "Mount the payment router at this address, before the handler that answers now. If the address is wrong, give " +
+    "another one with --url or --webhook.",
   webhook_redirected: "Answer webhooks without a redirect, because the service may not follow redirects.",
   webhook_blocked:
-    "Mount the payment router before the middleware that asks for a login, a CSRF token or a browser, or exclude the " +
+    "Mount the payment router before the middleware that refuses the webhook, or let this middleware exclude the " +
     "router's path.",
   webhook_body_limited:
     "Raise the body limit for the webhook's address to 64 KiB, in the app and in the proxy.",
   webhook_type_refused: "Accept the type application/json, with and without a charset.",
-  webhook_hangs:
-    "Look for a middleware that runs before the router, and reads the body or never calls next(). The log then has " +
-    "no line for the request.",
+  webhook_hangs: "Look for a middleware in front of the router that reads the body or never calls next().",
   webhook_fails: "Look for this request's error in the app's log.",
   webhook_throttled:
     'Wait a minute and try again. If nobody tried signatures from this machine, set Express\'s "trust proxy". Without ' +
@@ -66,8 +64,8 @@ export const doctorFixes = {
   scheme_differs:
     "Configure the same scheme, fields, algorithm and header in the app and in the environment.",
   unknown_topic_refused:
-    "Answer correctly signed webhooks with unknown topics with 200, because a sender may disable an address that " +
-    "refuses webhooks.",
+    "Answer every correctly signed webhook with 200, because the service may stop sending webhooks to an address that " +
+    "refuses one.",
   record_unavailable:
     "Fix the database; the app's log has the error. Until then, the app answers webhooks with 503.",
   answer_altered:
@@ -78,8 +76,8 @@ export const doctorFixes = {
     "Allow at least some seconds for a body: raise server.requestTimeout and the proxy's time limits.",
   return_blocked: "Allow customers to open the success and cancel addresses without a login.",
   return_page_altered:
-    "Exclude the return addresses from everything that changes pages or headers: the script of a return page runs " +
-    "only with the nonce of the page's policy.",
+    "Find the middleware or the proxy that changes pages or headers, and exclude the return addresses. The script of " +
+    "a return page runs only with the page's own headers.",
   clock_off: "Synchronise the machine's clock with NTP.",
 
   // The store.
@@ -90,7 +88,7 @@ export const doctorFixes = {
   store_unavailable: errorFixes.store_unavailable,
   database_unencrypted:
     "Add sslmode=verify-full to a PostgreSQL address, or ssl={} to a MySQL address. Without TLS, others on the " +
-    "network can read and change all data, and also read the password.",
+    "network can read the password, and read and change all data.",
   driver_missing: "Install the driver that the message names, in the same project as tillkit.",
   schema_missing:
     "Give the database that the app uses. The kit creates its tables in that database when the app starts.",
@@ -102,8 +100,8 @@ export const doctorFixes = {
   store_on_network_disk:
     "Move the file or the directory to a local disk, because SQLite's locks and log do not work over a network.",
   spool_unavailable:
-    "Do what the message says. Otherwise make the app's user the owner of the spool's directory, let nobody else " +
-    "write to the directory, and keep the file key in it.",
+    "Do what the message says. The app's user must own the spool's directory, and nobody else may write to it. The " +
+    "directory must contain its file key.",
   sqlite_version_affected:
     "Upgrade SQLite to 3.51.3, 3.50.7 or 3.44.6. Until then, the kit is safe but slower.",
   replication_asynchronous: errorFixes.replication_asynchronous,
@@ -116,8 +114,7 @@ export const doctorFixes = {
   express_missing: 'Run "npm install express" in the app.',
   express_unsupported: "Install a version of Express that tillkit supports.",
   kit_twice:
-    'Run "npm dedupe", or require a single version. One copy does not find a body that captureRawBody of the other ' +
-    "copy captured.",
+    'Run "npm dedupe", or require a single version. One copy cannot read the bodies that the other copy captured.',
 } as const;
 
 export type DoctorCode = keyof typeof doctorFixes;

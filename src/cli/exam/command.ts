@@ -13,18 +13,18 @@ const examOutcomes = ["passed", "failed", "left out"] as const;
 
 export const examCommand: CommandDefinition = {
   description: [
-    "Runs every check of the store contract on new stores of your module. Prints which checks passed, " +
-      "failed or were left out. For each failure, the command prints the reason, the line of the " +
+    "Runs every check of the store contract on new stores of your module, and prints which checks " +
+      "passed, failed or were left out. For each failure, the command prints the reason, the line of the " +
       "contract, and the calls before the failure.",
     "The module must export create, a function that makes a store with an empty database. The module " +
       "can also export reopen (opens the same data as a second process), remove (deletes the database) " +
       "and probe (your own write). probe.refused makes a write that the database refuses, and probe.cut " +
       "closes a connection. create can also return { store, reopen, remove, probe }.",
-    "The command stops early if further checks would show nothing: if the adapter of storeOver is " +
-      "wrong, if no check can begin, or if a check hangs.",
-    "The command cannot test the state after a crash between two writes, or whether an acknowledged " +
-      "write is on disk. Your database must guarantee both. The command runs in one process, so it does " +
-      "not notice a lock or a cache that only one process can see, such as a variable of the module.",
+    "The command stops early if the adapter of storeOver is wrong, if no check can begin, or if a check " +
+      "hangs.",
+    "The command cannot test the state after a crash between two writes, or whether a write is on disk. " +
+      "Your database must guarantee both. The command runs in one process, and does not notice a lock or " +
+      "a cache that exists only in this process, such as a variable of the module.",
   ],
   operand: { name: "store.js", summary: "The JavaScript module that exports the store." },
   options: {

@@ -61,16 +61,16 @@ const handlerActions: Readonly<Record<string, Action>> = {
 
 export const handlersCommand: CommandDefinition = {
   description: [
-    "list shows each handler's waiting and dead dispatches, and the decisions of people. With a " +
-      "handler's name, list also shows every change of the handler: who made the change, when and why. " +
-      "pause lets a handler's events wait in all processes until resume, without using up attempts. " +
-      "limit applies to the runs of all processes. A repeated pause, resume or limit changes nothing.",
-    "retry gives dead dispatches all their attempts again, and the application's own processes run " +
-      "them. Without --apply, retry only prints the dispatches. --apply requires --by. With --run and " +
-      "without --apply, retry prints only the state of this run's dispatches.",
-    "retire removes a handler from the store after you removed it from the code. The handler's unfinished " +
-      "dispatches never run again. First let the application finish these dispatches, and stop the " +
-      "processes that have the handler. A repeated retire is harmless.",
+    "`list` shows each handler's waiting and dead dispatches, and the decisions of people. With a " +
+      "handler's name, `list` also shows who changed the handler, when and why.",
+    "`pause` lets a handler's events wait in all processes until `resume`, without using up attempts. " +
+      "`limit` applies to the runs of all processes. A repeated `pause`, `resume` or `limit` changes " +
+      "nothing.",
+    "`retry` gives dead dispatches all their attempts again, and the application's own processes run " +
+      "them. Without --apply, `retry` only prints the dispatches. --apply requires --by.",
+    "`retire` removes a handler from the store after you removed it from the code. First let the " +
+      "application finish the handler's dispatches, and stop the processes that have the handler. " +
+      "Unfinished dispatches of the handler never run again. A repeated `retire` is harmless.",
   ],
   operand: {
     name: "list|pause|resume|limit|retry|retire",

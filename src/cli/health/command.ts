@@ -9,8 +9,8 @@ import { envFileOption } from "../terminal/read-file.js";
 
 export const healthCommand: CommandDefinition = {
   description: [
-    "Prints the state of the store: whether the store accepts reads and writes, which dispatches wait " +
-      "or are dead, which handlers are paused, and what needs a person. The command does not see the application's process " +
+    "Prints the state of the store: whether the store works, which dispatches wait or are dead, which " +
+      "handlers are paused, and what needs a person. The command does not see the application's process " +
       "and its spool. To examine that process, call `payments.health()` in that process.",
   ],
   options: { ...databaseOptions, ...envFileOption },

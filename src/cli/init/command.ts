@@ -15,14 +15,15 @@ import { type InitPlan, planInit } from "./plan.js";
 
 export const initCommand: CommandDefinition = {
   description: [
-    "Adds payments to an Express app, or creates a shop in an empty folder. The command adds the " +
-      "route, a handler in its own file, a test of the handler, .env.example and .gitignore. Before each " +
-      "change, the command shows you the change and asks for your consent.",
+    "Adds payments to an Express app, or creates a shop in an empty folder. The command adds the route, " +
+      "a handler, a test of the handler, .env.example and .gitignore. The command shows you each change, " +
+      "and asks for your consent.",
     "The command never overwrites a file, and changes only three of your own files. It adds missing " +
       "scripts to package.json, missing lines to .gitignore, and two lines to the file that calls " +
-      "express(). If these two lines cannot be added safely, the command prints the lines and the place " +
-      "where you add them. If Express is installed, the command then runs tillkit doctor --before-start. " +
-      "At the end, the command prints the remaining steps.",
+      "express(). If the command cannot add these two lines safely, it prints them, and where you add " +
+      "them.",
+    "If Express is installed, the command then runs tillkit doctor --before-start. At the end, the " +
+      "command prints the remaining steps.",
   ],
   operand: { name: "folder", summary: "The folder of the app. Default: this folder.", optional: true },
   options: {

@@ -6,10 +6,10 @@ import { envFileOption } from "../terminal/read-file.js";
 
 export const migrateCommand: CommandDefinition = {
   description: [
-    "Creates or upgrades the kit's tables. A store does the same at its first use. Run this command " +
-      "before the first use if the application has no right to change tables, or if several versions run " +
-      "at the same time. A new version only adds columns and tables. So processes of an older version that " +
-      "already run continue to work.",
+    "Creates or upgrades the kit's tables, as a store does at its first use. Run this command before " +
+      "the first use if the application has no right to change tables, or if several versions run at the " +
+      "same time. Running processes of an older version continue to work, because a new version only adds " +
+      "columns and tables.",
     "You can run this command several times, and in several places at the same time. The command does " +
       "not change your own tables.",
   ],

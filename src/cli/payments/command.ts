@@ -39,19 +39,20 @@ const paymentActions: Readonly<Record<string, Action>> = {
 
 export const paymentsCommand: CommandDefinition = {
   description: [
-    "find searches by one thing that a customer knows: the order number, the clientId, the service's " +
-      "or the provider's number, or the amount and the day. find also matches a number that a customer " +
-      "entered after the payment and that the service never reported. show prints the history of one " +
-      "payment, with the oldest entry first, and the next step. If the history is long, show prints its " +
-      "newest entries. list selects payments by state and time.",
-    "refund records a refund of a completed payment: the whole remaining amount, or the part in " +
-      "--amount. refund sends no money. adopt stores a payment of this shop that other code created at " +
-      "the service, and matches the payment's webhooks. refund and adopt show what they would record, " +
-      "and ask first. A repeated refund or adopt records nothing new. The application's own processes " +
-      "call the handlers.",
-    "export writes the histories of the selected payments. For every action of a person, a history " +
-      "shows who did it, when and why, and the state before and after. export writes CSV with a line for " +
-      "each entry. With --json, export writes a document for each payment.",
+    "`find` searches by one thing that a customer knows: the order number, the clientId, the service's " +
+      "or the provider's number, or the amount and the day. `find` also matches the numbers that " +
+      "customers entered on the return page.",
+    "`show` prints the history of one payment, and the next step. If the history is long, `show` prints " +
+      "its newest entries. `list` selects payments by state and time.",
+    "`refund` records a refund of a completed payment: the whole remaining amount, or the part in " +
+      "--amount. `refund` sends no money.",
+    "`adopt` stores a payment of this shop that other code created at the service, and matches the " +
+      "payment's webhooks.",
+    "`refund` and `adopt` show what they would record, and ask first. A repeated `refund` or `adopt` " +
+      "records nothing new. The application's own processes call the handlers.",
+    "`export` writes the histories of the selected payments as CSV, with a line for each entry. With " +
+      "--json, `export` writes a document for each payment. For every action of a person, a history shows " +
+      "who did it, when and why, and the state before and after.",
   ],
   operand: { name: "find|show|refund|adopt|list|export", summary: "The action." },
   object: {

@@ -21,9 +21,9 @@ const outcomeChoices = "applied|stale|mismatch|unmatched|unconfirmed|foreign|unr
 export const replayCommand: CommandDefinition = {
   description: [
     "Decides the outcomes of stored webhooks again, with the current payments. Run this command after " +
-      "you adopted payments, corrected a prefix, or updated the kit. The command trusts the fields that " +
-      "a webhook's signature covered when the kit verified the webhook. Without --apply, the command " +
-      "only prints the changes. A webhook that was applied stays applied.",
+      "you adopted payments, corrected a prefix, or updated the kit. The command does not verify the " +
+      "signatures again. Without --apply, the command only prints the changes. A webhook that was applied " +
+      "stays applied.",
   ],
   options: {
     ...databaseOptions,

@@ -12,13 +12,14 @@ import { requiredOption, requiredOptions } from "../terminal/option-values.js";
 
 export const resolveCommand: CommandDefinition = {
   description: [
-    "accept completes a payment. accept needs a webhook that differs or waits, or evidence such as a " +
-      "row of a statement or a letter from the service. refunded records that all of the money was " +
-      "returned. To record a partial refund, use tillkit payments refund. dismiss records that nobody " +
-      "needs to do anything.",
+    "`accept` completes a payment. `accept` needs a webhook with the outcome mismatch or unconfirmed, " +
+      "or evidence such as a row of a statement or a letter from the service.",
+    "`refunded` records that all of the money was returned. To record a partial refund, use tillkit " +
+      "payments refund.",
+    "`dismiss` records that nobody needs to do anything.",
     "The command shows what would change, and asks you before it stores the decision. A repeated " +
-      "decision is stored only once. The payment's history shows who made the decision, when and why. " +
-      "The application's own processes call the handlers.",
+      "decision is stored only once. The payment's history shows who made the decision, when and why. The " +
+      "application's own processes call the handlers.",
   ],
   operand: { name: "accept|refunded|dismiss", summary: "The decision to store." },
   options: {

@@ -8,9 +8,8 @@ import { readSandboxOptions, readScenarioOption, sandboxOptions } from "./option
 export const sandboxCommand: CommandDefinition = {
   description: [
     "Emulates the payment service on this machine: access tokens, payments, the checkout page, " +
-      "webhooks, and the merchant's dashboard, where you switch scenarios. Prints the sandbox's " +
-      "credentials, and then a line for every payment and webhook, until you stop the sandbox with " +
-      "Ctrl-C.",
+      "webhooks, and the merchant's dashboard. Prints the sandbox's credentials, and then a line for " +
+      "every payment and webhook. To stop the sandbox, press Ctrl-C.",
   ],
   options: sandboxOptions,
   examples: {

@@ -4,9 +4,8 @@ import { readSigningScheme, signingOptions } from "./make-scheme.js";
 
 export const signCommand: CommandDefinition = {
   description: [
-    "Signs the exact bytes of a file as the service would, and prints the signature in hexadecimal. If " +
-      "you write a body with echo, the signature also covers the line break that echo adds. To sign the " +
-      "body alone, use printf or a file.",
+    "Signs the exact bytes of a file as the service would, and prints the signature in hexadecimal. " +
+      "Write the body with printf, because echo adds a line break, which the signature would also cover.",
   ],
   operand: {
     name: "file",

@@ -20,14 +20,16 @@ import { ReportFiles } from "./report-files.js";
 
 export const statementCommand: CommandDefinition = {
   description: [
-    "Reads a CSV statement of any size. Reports payments that are missing on either side, that differ, " +
-      "or that were paid twice, with totals for each currency and provider channel. Lists unreadable " +
-      "rows with their line numbers. If a row has no clientId and no serviceId, the command searches by " +
-      "the provider's number, or by the amount and the day, and uses a payment only if no other payment " +
-      "matches. The command changes no stored payment. The command prints up to 20 differences, and " +
-      "prints first the differences that another command settles, with that command.",
-    "The command uses the same amount of memory for every file size. Rows and payments are sorted in " +
-      "temporary files, which take about 200 bytes for each row and for each payment of the period.",
+    "Reads a CSV statement of any size, and compares the statement with the stored payments. The " +
+      "command changes no stored payment.",
+    "Reports payments that are missing on either side, that differ, or that were paid twice. Prints " +
+      "totals for each currency and provider channel, and the line numbers of unreadable rows. The " +
+      "command prints up to 20 differences. The command prints first the differences that another command " +
+      "settles, and names that command.",
+    "If a row has no clientId and no serviceId, the command searches by the provider's number, or by " +
+      "the amount and the day. The command uses a found payment only if no other payment matches.",
+    "The command needs temporary files of about 200 bytes for each row and for each payment of the " +
+      "period.",
   ],
   operand: { name: "statement.csv", summary: "The CSV file with the statement; - for standard input." },
   options: {

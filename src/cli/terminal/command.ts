@@ -67,8 +67,7 @@ export interface CommandDefinition extends Omit<Command, "name" | "summary" | "o
 }
 
 const commonOptions = {
-  "--json":
-    "Prints JSON on standard output, one document on each line. Text for people goes to standard error.",
+  "--json": "Prints JSON on standard output, with one document on each line.",
   "-h, --help": "Shows this help.",
 };
 

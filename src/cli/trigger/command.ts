@@ -10,10 +10,9 @@ import { type SigningScheme } from "../../webhook/signature/index.js";
 
 export const triggerCommand: CommandDefinition = {
   description: [
-    "Sends the webhooks that the service would send for one payment: for one event (payment.completed, " +
-      "payment.failed, or any other status), or for a scenario, with the pauses and faults of the " +
-      "scenario. Prints the endpoint's answers. The command needs no running sandbox, and works with any " +
-      "endpoint.",
+    "Sends the webhooks of one payment to an endpoint, for an event or for a scenario, and prints the " +
+      "endpoint's answers. An event is payment.completed, payment.failed, or any other status. A scenario " +
+      "can have pauses and faults. The command needs no running sandbox, and works with any endpoint.",
   ],
   operand: {
     name: "scenario or event",

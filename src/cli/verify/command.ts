@@ -9,13 +9,13 @@ import { findLast, readCapturedRequest, readOtherBodies } from "./read-input.js"
 
 export const verifyCommand: CommandDefinition = {
   description: [
-    "Verifies a webhook as the kit does. If the signature does not match, the command checks for the " +
-      "usual mistakes one by one, and prints the mistake that explains the signature, with a fix. The " +
-      "usual mistakes are a space in the secret, a body that was parsed and written again, and a wrong " +
-      "scheme, algorithm, list of fields, secret or encoding.",
-    "If the signature does not match, the command also reads other files of the same type in the same " +
-      "folder, and variables whose names contain SECRET, KEY, TOKEN or SIGN. The command prints the " +
-      "names of these files and variables, but never a value.",
+    "Verifies a webhook as the kit does. If the signature does not match, the command tries the usual " +
+      "mistakes, and prints the mistake that explains the signature, with a fix. The usual mistakes are a " +
+      "space in the secret, a body that was parsed and written again, and a wrong scheme, algorithm, list " +
+      "of fields, secret or encoding.",
+    "The command then also reads other files of the same type in the same folder, and variables whose " +
+      "names contain SECRET, KEY, TOKEN or SIGN. The command prints the names of these files and " +
+      "variables, but never a value.",
   ],
   operand: {
     name: "file",

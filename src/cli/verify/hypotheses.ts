@@ -51,8 +51,8 @@ export const hypotheses = {
   },
   secret_wrong: {
     fix:
-      "Copy the secret for this webhook address and this environment from the service again, set this secret, and " +
-      "restart the app. If the secret was right, check that the body and the signature come from one request, byte " +
+      "Copy the secret for this webhook address and this environment from the service again, and restart the app. " +
+      "If the secret was right, check that the body and the signature come from one request, byte " +
       "for byte. Then ask the service what it signs.",
   },
   body_reserialised: {
@@ -102,8 +102,8 @@ export const hypotheses = {
   },
   merchant_id_other: {
     fix:
-      "Set merchantId to the value that the service signs, or remove merchantId from the list if the service does " +
-      "not sign it.",
+      "Set merchantId to the value that the service signs. If the service does not sign merchantId, remove it from " +
+      "the list.",
     fields: (list, join) => [
       [join(list.filter((name) => name !== "merchantId")), "the fields without merchantId"],
       [join(list.map((name) => (name === "merchantId" ? "" : name))), "the fields with an empty merchantId"],
@@ -144,8 +144,8 @@ export const hypotheses = {
   },
   signature_unexplained: {
     fix:
-      "Check that the header, the body and the signature come from one request, byte for byte, and that the service " +
-      "uses this secret or key for this webhook address and this environment.",
+      "Check that the header, the body and the signature come from one request, byte for byte. Check that the secret " +
+      "or key is for this webhook address and this environment.",
   },
 } satisfies Record<string, Hypothesis>;
 
