@@ -21,9 +21,7 @@ export const backupCommand: CommandDefinition = {
   exitCodes: {
     0: "The backup is complete and on disk.",
     2: "The command was used wrongly, or no database is named.",
-    3:
-      "The database cannot be read or is not a SQLite file of the kit, or the file for the backup exists already or " +
-      "cannot be written.",
+    3: "The database cannot be read or is not a SQLite file of the kit, or the backup cannot be written.",
   },
   async run(args, context) {
     const { database, label, tablePrefix } = requireDatabase(args, context);
