@@ -37,7 +37,7 @@ export interface ReturnView {
   kind: ReturnKind;
   /** The state that the page shows to the customer. */
   state: ReturnState;
-  /** The payment as it is stored. */
+  /** The payment as it is stored: with `paid`, the one that paid the order. */
   payment: Payment;
   /** The time since the browser first came back to this address. Zero at the first visit. */
   waitedMs: number;
@@ -90,7 +90,9 @@ export async function handleReturn<Tx>(
   const isClaimed = canClaim && (await readClaims(parts.store, payment.clientId)).length > 0;
   const isDelayed = state === "confirming" && waitedMs >= delayedAfterMs;
   const shown = isClaimed ? "claimed" : isDelayed ? "delayed" : state;
-  return { kind, state: shown, payment, waitedMs, canClaim };
+  // The page shows its amount.
+  const paying = attempts.find(paysOrder) ?? payment;
+  return { kind, state: shown, payment: paying, waitedMs, canClaim };
 }
 
 /**

@@ -164,10 +164,15 @@ describe("a cancel return", () => {
     const { payments, get } = await returning();
     await get("cancel");
     const { store } = payments;
-    const second = pendingPayment({ clientId: "c-2", serviceId: "s-2" });
+    const total = { value: "2950", currency: "KMF" };
+    const second = pendingPayment({ clientId: "c-2", serviceId: "s-2", total, returnKeyHash: "h" });
     await store.transaction((tx) => store.save(tx, { created: [second] }));
-    await payments.receiveWebhook(signed(completedBody({ clientId: "c-2", id: "s-2" })));
-    expect((await get("cancel")).text).toContain('data-state="paid"');
+    await payments.receiveWebhook(signed(completedBody({ clientId: "c-2", id: "s-2", total })));
+    const page = (await get("cancel")).text;
+    expect(page).toContain('data-state="paid"');
+    // What the customer has paid, with its number.
+    expect(page).toContain('<dd id="amount">2,950\u00a0KMF</dd>');
+    expect(page).toContain('<dd id="receipt">MVK-778</dd>');
     expect((await get("success")).text).toContain('data-state="confirming"');
   });
 

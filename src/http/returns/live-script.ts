@@ -6,7 +6,8 @@ export const liveMs = 15 * 60 * 1000;
 /**
  * Asks for the state until it is final, less and less often, for at most a quarter of an hour. Then it says
  * that it has stopped. It also asks when the customer comes back from another app, because a phone delays the
- * timers of hidden pages. After a minute it says that the payment is delayed, even if it gets no answer.
+ * timers of hidden pages. After a minute it says that the payment is delayed, even if it gets no answer. It
+ * also updates the amount: a person may have accepted another one.
  */
 export const liveScript = `
 (() => {
@@ -33,10 +34,11 @@ export const liveScript = `
     if (Date.now() < until) timer = setTimeout(ask, wait);
     else main.dataset.ended = "";
   };
-  const show = ({ state, title, message, final, canClaim, receipt }) => {
+  const show = ({ state, title, message, final, canClaim, amount, receipt }) => {
     if (over) return;
     over = final;
     const now = main.dataset.state;
+    if (amount !== undefined) document.getElementById("amount").textContent = amount;
     if (canClaim) main.dataset.canClaim = "";
     if (receipt !== undefined) {
       const value = document.getElementById("receipt");

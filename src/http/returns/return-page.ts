@@ -44,6 +44,7 @@ export function returnStatus(
     // After a final state the page stops asking.
     final: state === "paid",
     canClaim,
+    amount: formatMoney(receivedOf(payment), frame.language),
     receipt: state === "paid" ? receiptOf(payment) : undefined,
   };
 }
@@ -58,7 +59,7 @@ export function returnPage(view: ReturnView, frame: PageFrame): string {
   const { payment, waitedMs, canClaim } = view;
   const text = translationsOf(frame);
   const status = returnStatus(view, frame);
-  const { receipt, final } = status;
+  const { amount, receipt, final } = status;
   const isLive = !final;
   const hasEnded = isLive && waitedMs >= liveMs;
   const claimLabel = view.state === "claimed" ? text.claim.correct : text.claim.offer;
@@ -66,7 +67,7 @@ export function returnPage(view: ReturnView, frame: PageFrame): string {
   const rest = html`<dl>
       <div>
         <dt>${text.amount}</dt>
-        <dd>${formatMoney(receivedOf(payment), frame.language)}</dd>
+        <dd id="amount">${amount}</dd>
       </div>
       <div>
         <dt>${text.reference}</dt>

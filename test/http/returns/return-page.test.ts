@@ -182,6 +182,20 @@ describeInBrowser("a return page in a browser", () => {
     });
   });
 
+  it("shows the amount that a person accepts while it is open", async () => {
+    const { customer, page, payments, wait } = await open();
+    const total = { value: "1470", currency: "KMF" };
+    const { receiptId } = await payments.receiveWebhook(signed(completedBody({ total })));
+    await wait(1000);
+    await customer.state("mismatch").waitFor();
+    expect(await page.getByText("1,475\u00a0KMF").isVisible()).toBe(true);
+    await payments.resolve({ action: "accept", receiptId, reason: "5 KMF short", by: "Amina" });
+    await wait(minute);
+    await customer.state("paid").waitFor();
+    expect(await page.getByText("1,470\u00a0KMF").isVisible()).toBe(true);
+    await customer.leaves();
+  });
+
   it("offers another attempt after a failure, and not once it is paid after all", async () => {
     const returns = { payAgainUrl: "/pay/{reference}", orderUrl: "/orders/{reference}" };
     const { customer, page, payments, wait } = await open("success", { returns });
