@@ -16,7 +16,7 @@ export const doctorFixes = {
   sandbox_credential_in_production: "Replace the sandbox's credentials with those of the real service.",
   service_url_local: "Set the address of the real service.",
   service_unreachable:
-    "If the address belongs to the sandbox, start the sandbox. Otherwise correct the address, or check DNS, the " +
+    "If the address belongs to the sandbox, start the sandbox. For a real service, check the address, DNS, the " +
     "proxy, the firewall and the certificate.",
   node_env_not_production:
     "Set NODE_ENV=production. Without this setting, the kit accepts the sandbox's credentials and stores that lose data.",
@@ -82,8 +82,8 @@ export const doctorFixes = {
 
   // The store.
   store_unnamed:
-    "If the code sets the store, name the database with --store. Otherwise set TILLKIT_DATABASE, because the kit " +
-    "does not start without a store.",
+    "If the code sets the store, name the database with --store. If not, set TILLKIT_DATABASE, because the kit does " +
+    "not start without a store.",
   store_invalid: "Give a SQLite file, or a postgres:// or mysql:// address.",
   store_unavailable: errorFixes.store_unavailable,
   database_unencrypted:

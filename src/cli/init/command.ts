@@ -20,8 +20,8 @@ export const initCommand: CommandDefinition = {
       "and asks for your consent.",
     "The command never overwrites a file, and changes only three of your own files. It adds missing " +
       "scripts to package.json, missing lines to .gitignore, and two lines to the file that calls " +
-      "express(). If the command cannot add these two lines safely, it prints them, and where you add " +
-      "them.",
+      "express(). If the command cannot add these two lines safely, the command prints the lines and the " +
+      "place where you add them.",
     "If Express is installed, the command then runs tillkit doctor --before-start. At the end, the " +
       "command prints the remaining steps.",
   ],

@@ -5,7 +5,8 @@ import { readSigningScheme, signingOptions } from "./make-scheme.js";
 export const signCommand: CommandDefinition = {
   description: [
     "Signs the exact bytes of a file as the service would, and prints the signature in hexadecimal. " +
-      "Write the body with printf, because echo adds a line break, which the signature would also cover.",
+      "Write the file with printf, because echo adds a line break, and the signature would cover this " +
+      "line break.",
   ],
   operand: {
     name: "file",

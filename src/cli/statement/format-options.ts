@@ -14,8 +14,8 @@ export const formatOptions = {
     "The first line is a payment, because the file has no header. --column then takes column numbers.",
   "--skip-lines <number>": "The number of lines above the table. Default: 0.",
   "--comment <text>":
-    'The prefix of comment lines, which are above the header or have a single cell. --comment="" if the file has no comments. ' +
-    "Default: #.",
+    'The prefix of comment lines. A comment line is above the header, or has a single cell. --comment="" if the file has ' +
+    "no comments. Default: #.",
   "--encoding <utf-8|windows-1252>": "The character encoding of the file. Default: utf-8.",
   "--decimal <.|,>": "The decimal separator. Default: a point.",
   "--group <,|.|'| |space>": "The character between groups of three digits. Default: none.",
