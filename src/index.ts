@@ -53,7 +53,8 @@ export {
   type RevivedDispatches,
   type RevivedOutcome,
 } from "./operations/replay/replay-dispatches.js";
-export { type ReplayChange, type Replayed, type ReplayQuery } from "./operations/replay/replay-webhooks.js";
+export { type ReplayChange } from "./operations/replay/replay-change.js";
+export { type Replayed, type ReplayQuery } from "./operations/replay/replay-webhooks.js";
 export { type PaymentRequest } from "./checkout/payment-request.js";
 export {
   type CompletedPayment,

@@ -111,7 +111,7 @@ export function createPayments<Covers extends SignedField, Tx>(
     ...readers(store),
     adopt: (adoption) => adoptPayment(core, adoption),
     resolve: (resolution) => resolvePayment(core, resolution),
-    replay: (query) => replayWebhooks(core, query),
+    replay: (query) => replayWebhooks({ ...core, ...receiving, ...intake }, query),
     compareStatement: (rows, { clientIdPrefix = options.clientIdPrefix, ...others } = {}) =>
       deferredComparison(store, rows, { clientIdPrefix, ...others }),
 

@@ -115,10 +115,11 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    */
   figures(query: FiguresQuery): Promise<Figures>;
   /**
-   * Decides stored webhooks again, on the payments as they are now. By default it is a dry run, which reports what would
-   * change.
+   * Decides stored webhooks again, or a refused one, on the payments as they are now. By default it is a dry run, which reports
+   * what would change.
    *
    * @throws TillkitError `query_invalid`
+   * @throws WebhookRejectedError if the signature of `refused` does not match
    */
   replay(query?: ReplayQuery): Promise<Replayed>;
   /**

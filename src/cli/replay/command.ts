@@ -1,6 +1,8 @@
-import { type Payments, type Replayed, type ReplayQuery } from "../../index.js";
+import { type Payments, type Replayed, type ReplayQuery, type WebhookRequest } from "../../index.js";
+import { makeScheme } from "../sign/make-scheme.js";
+import { readSettingsWithSecret, signatureOptions } from "../sign/signature-settings.js";
 import { optionError } from "../terminal/arguments.js";
-import { type Arguments, type CommandDefinition, type ExitCode } from "../terminal/command.js";
+import { type Arguments, type CommandDefinition, type Context, type ExitCode } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
 import {
   confirmNeeded,
@@ -10,11 +12,18 @@ import {
   policyOptions,
 } from "../terminal/offline-kit.js";
 import { oneLine, type Output } from "../terminal/output.js";
-import { envFileOption } from "../terminal/read-file.js";
+import { readBytes } from "../terminal/read-file.js";
 import { requiredOptions, timeOption } from "../terminal/option-values.js";
+import { readCapturedRequest } from "../verify/read-input.js";
 
 /** The outcome that a webhook is stored with. Duplicates are counted, and not stored. */
 type StoredOutcome = NonNullable<ReplayQuery["outcome"]>;
+
+/** The options that only a file needs. */
+const signatureNames = Object.keys(signatureOptions).flatMap((written) => {
+  const [, name = ""] = /^--([a-z-]+)/.exec(written) ?? [];
+  return name === "env-file" ? [] : [name];
+});
 
 const outcomeChoices = "applied|stale|mismatch|unmatched|unconfirmed|foreign|unrecognised|inadmissible";
 
@@ -24,7 +33,14 @@ export const replayCommand: CommandDefinition = {
       "you adopted payments, corrected a prefix, or updated the kit. The command does not verify the " +
       "signatures again. Without --apply, the command only prints the changes. A webhook that was applied " +
       "stays applied.",
+    "With a file, the command verifies a refused webhook that the kit kept, and records the webhook as " +
+      "if the service had sent it again. Run this command after you corrected the secret.",
   ],
+  operand: {
+    name: "file",
+    summary: "A file in the directory of webhook.keepRefused, instead of the stored webhooks.",
+    optional: true,
+  },
   options: {
     ...databaseOptions,
     "--apply": "Makes the changes, instead of only printing them. Requires --by and --reason.",
@@ -37,7 +53,7 @@ export const replayCommand: CommandDefinition = {
       "Selects the webhooks received at this time or later: a UTC day, or a time with an offset.",
     "--to <time>": "Selects the webhooks received before this time.",
     ...policyOptions,
-    ...envFileOption,
+    ...signatureOptions,
   },
   examples: {
     "show which webhooks would get another outcome now": "tillkit replay --store shop.db",
@@ -45,30 +61,50 @@ export const replayCommand: CommandDefinition = {
       "tillkit replay --outcome foreign --client-id-prefix shop- --env-file .env",
     "make the changes after you corrected the prefix of the shop's clientIds":
       'tillkit replay --outcome foreign --by Amina --reason "wrong prefix" --apply --env-file .env',
+    "record a refused webhook that the kit kept":
+      'tillkit replay refused/1.http --by Amina --reason "wrong secret" --apply --env-file .env',
   },
   exitCodes: {
     0: "The changes were made, or there is nothing to change.",
     1: "Without --apply: --apply would change something.",
     2: "The command was used wrongly, or no database is named.",
-    3: "The database cannot be reached, or has no tables of the kit.",
+    3: "The signature of the file does not match, the file cannot be read, or the database cannot be used.",
   },
   async run(args, context) {
     const policy = givenPolicy(args, context);
+    const kept = await readRefused(args, context);
     const replay = async (payments: Payments): Promise<ExitCode> => {
-      const changed = await replayStoredWebhooks(payments, args, context.output, policy);
+      const changed = await replayStoredWebhooks(payments, args, context.output, policy, kept?.refused);
       if (changed === 0 || args.has("apply")) return 0;
       context.output.print("Nothing was changed; --apply makes the changes.");
       return 1;
     };
-    return withOfflineKit(args, context, replay, policy);
+    return withOfflineKit(args, context, replay, policy, kept?.signature);
   },
 };
+
+/** Reads the refused webhook of the operand, and the scheme that verifies it. */
+async function readRefused(args: Arguments, context: Context) {
+  if (args.operand === undefined) {
+    const needless = signatureNames.find((name) => args.has(name));
+    if (needless !== undefined) throw optionError(`--${needless} can only be used with a file.`);
+    return undefined;
+  }
+  const signature = makeScheme(await readSettingsWithSecret(args, context));
+  const { headers, rawBody } = readCapturedRequest(await readBytes(args.operand, context));
+  const name = signature.header.toLowerCase();
+  const values = headers.filter(([one]) => one === name).map(([, value]) => value);
+  // Node joins repeated headers like this.
+  const given = values.length > 0 ? { [name]: values.join(", ") } : {};
+  return { signature, refused: { rawBody, headers: given } };
+}
 
 async function replayStoredWebhooks(
   payments: Payments,
   args: Arguments,
   output: Output,
   policy: GivenPolicy,
+  refused: WebhookRequest | undefined,
 ): Promise<number> {
   const dryRun = !args.has("apply");
   const person = dryRun ? {} : requiredOptions(args, ["by", "reason"]);
@@ -79,6 +115,7 @@ async function replayStoredWebhooks(
     outcome: args.get("outcome") as StoredOutcome | undefined,
     from: timeOption(args, "from"),
     to: timeOption(args, "to"),
+    refused,
   };
   const replay = (dryRun: boolean): Promise<Replayed> =>
     payments.replay({
@@ -106,7 +143,8 @@ async function replayStoredWebhooks(
   const pruned =
     forgotten > 0 ? ` ${forgotten} webhooks stay unchanged, because their bodies were pruned.` : "";
   const were = dryRun ? "would be" : "were";
-  output.print(`${looked} webhooks read; ${changed} ${were} decided differently.${pruned}`);
+  if (!refused) output.print(`${looked} webhooks read; ${changed} ${were} decided differently.${pruned}`);
+  else if (changed === 0) output.print("This webhook is recorded already.");
   return changed;
 }
 
@@ -129,7 +167,8 @@ async function findUnknownPolicy(
       without: '--client-id-prefix=""',
     },
   ] as const;
-  for (const { outcome, given, option, without } of policies) {
+  // A refused webhook has no outcome yet.
+  for (const { outcome, given, option, without } of query.refused ? [] : policies) {
     if (given !== undefined || (query.outcome !== undefined && query.outcome !== outcome)) continue;
     const { changed } = await payments.replay({ ...query, outcome, dryRun: true });
     if (changed > 0)
@@ -146,12 +185,15 @@ async function findUnconfirmed(
   payments: Payments,
   { changed, changes }: Replayed,
 ): Promise<string | undefined> {
-  for (const { receiptId, state } of changes) {
+  for (const { receiptId, from, state } of changes) {
     if (state?.to !== "completed") continue;
-    const [webhook] = await payments.store.webhooks({ receiptId, limit: 1 });
+    const isFile = from === "refused";
+    const [webhook] = isFile
+      ? [payments.options.signature]
+      : await payments.store.webhooks({ receiptId, limit: 1 });
     if (webhook && webhook.covers !== "body")
       return (
-        `The webhook ${receiptId} would complete its payment, and its signature covers only fields, ` +
+        `The webhook ${isFile ? "in the file" : receiptId} would complete its payment, and its signature covers only fields, ` +
         confirmNeeded
       );
   }

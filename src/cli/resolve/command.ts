@@ -29,7 +29,8 @@ export const resolveCommand: CommandDefinition = {
     "--by <name>": "The name of the person who made the decision.",
     "--reason <text>": "The reason, for readers of the history.",
     "--evidence <statement|lookup|letter|webhook>":
-      "The kind of evidence for the payment or the refund. Requires --document and --value.",
+      "The kind of evidence for the payment or the refund. Requires --document and --value. webhook also requires " +
+      "--receipt-id: to record a refused webhook that the kit kept, use tillkit replay.",
     "--document <text>": "Where the evidence is, such as a file and a line number.",
     "--value <amount>": "The amount that the evidence shows, such as 1475.",
     "--currency <code>": "The currency of --value. Default: the currency of the payment in --client-id.",

@@ -1,4 +1,10 @@
-import { createPayments, hmacSignature, type Payments, type PaymentsOptions } from "../../index.js";
+import {
+  createPayments,
+  hmacSignature,
+  type Payments,
+  type PaymentsOptions,
+  type SignatureScheme,
+} from "../../index.js";
 import { type SqlPaymentStore, sqlStore } from "../../store/sql/index.js";
 import { optionError } from "./arguments.js";
 import { type Arguments, type ExitCode, type InputContext } from "./command.js";
@@ -60,11 +66,13 @@ export async function withOfflineKit(
   context: InputContext,
   use: (payments: Payments) => Promise<ExitCode>,
   policy = givenPolicy(args, context),
+  signature?: SignatureScheme,
 ): Promise<ExitCode> {
   const { database, tablePrefix } = await requireTables(args, context);
   const payments = offlineKit(sqlStore(database, { tablePrefix }), {
     clientIdPrefix: policy.clientIdPrefix || undefined,
     ...(policy.confirm === "lookup" && { confirm: "lookup" as const, lookup: true }),
+    ...(signature && { signature }),
     dispatch: false,
     spool: false,
   });

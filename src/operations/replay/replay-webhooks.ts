@@ -9,6 +9,9 @@ import { type NamesOf } from "../../shared/unknown-names.js";
 import { inGroups } from "../sweep/in-groups.js";
 import { queryError, queryTimes, refuseUnknown } from "../reading/query.js";
 import { checkPerson } from "../resolution/resolution.js";
+import { type WebhookRequest } from "../../webhook/receive-webhook.js";
+import { type ReplayChange, replayedBy } from "./replay-change.js";
+import { replayRefused, type ReplayParts } from "./replay-refused.js";
 
 /** Selects stored webhooks: those that match every given condition. */
 export interface ReplayQuery {
@@ -22,6 +25,11 @@ export interface ReplayQuery {
   from?: Date | undefined;
   /** Received before this time. */
   to?: Date | undefined;
+  /**
+   * A webhook that the kit refused, instead of a selection: its headers and its bytes. The kit verifies and records it as if the
+   * service had sent it again.
+   */
+  refused?: WebhookRequest | undefined;
   /** Whether to report the changes without storing them. @default true */
   dryRun?: boolean | undefined;
   /** The person who replays them, in 1 to 128 characters, with a reason: then the history of each payment has it. @default a program does */
@@ -30,24 +38,6 @@ export interface ReplayQuery {
   reason?: string | undefined;
   /** Called after each page of at most 100. */
   onProgress?: ((progress: { looked: number; changed: number }) => void) | undefined;
-}
-
-/** One webhook whose decision is another one now. */
-export interface ReplayChange {
-  /** The webhook that was decided again. */
-  receiptId: string;
-  /** The payment that the webhook is about, where it names one. */
-  clientId?: string;
-  /** When the webhook arrived: ISO 8601 UTC. */
-  receivedAt: string;
-  /** The stored outcome. */
-  from: WebhookRecord["outcome"];
-  /** The new outcome. */
-  to: WebhookRecord["outcome"];
-  /** Why the new outcome was decided, for people. */
-  reason?: string;
-  /** The payment's state before and after, where it changes. */
-  state?: { from: Payment["state"]; to: Payment["state"] };
 }
 
 /** The result of a replay. */
@@ -82,21 +72,26 @@ const maxListed = 1000;
  * events in one transaction. An applied webhook is never reverted. Running it again changes nothing more.
  *
  * @throws TillkitError `query_invalid`
+ * @throws WebhookRejectedError if the signature of `refused` does not match
  */
-export async function replayWebhooks<Tx>(
-  parts: RecordingParts<Tx>,
-  query: ReplayQuery = {},
-): Promise<Replayed> {
-  const { clientId, receiptId, outcome, from, to, dryRun = true, by, reason, onProgress } = query;
-  const names = { clientId, receiptId, outcome, from, to, dryRun, by, reason, onProgress };
+export async function replayWebhooks<Tx>(parts: ReplayParts<Tx>, query: ReplayQuery = {}): Promise<Replayed> {
+  const { clientId, receiptId, outcome, from, to, refused, dryRun = true, by, reason, onProgress } = query;
+  const names = { clientId, receiptId, outcome, from, to, refused, dryRun, by, reason, onProgress };
   refuseUnknown(query, names satisfies NamesOf<ReplayQuery>);
   if ((by ?? reason) !== undefined) checkPerson({ by, reason });
   if (outcome !== undefined && !Object.hasOwn(outcomes, outcome))
     throw queryError(`outcome must be one of ${Object.keys(outcomes).join(", ")}.`);
   const period = queryTimes({ from, to });
   const selected = withoutUndefined({ clientId, receiptId, outcome, ...period });
+  if (refused && Object.keys(selected).length > 0)
+    throw queryError("Give either a refused webhook, or the selection of stored webhooks.");
   await parts.ready();
   const person = by !== undefined && reason !== undefined ? { by, reason } : undefined;
+  if (refused) {
+    const change = await replayRefused(parts, refused, dryRun, person);
+    const changes = change ? [change] : [];
+    return { dryRun, looked: 1, forgotten: 0, changed: changes.length, changes };
+  }
   const run: Run = { dryRun, person, unsaved: new Map(), seen: new Set() };
   const result: Replayed = { dryRun, looked: 0, forgotten: 0, changed: 0, changes: [] };
   let after: WebhookPage["after"];
@@ -174,7 +169,7 @@ async function replayPage<Tx>(
       });
     }
     const updated = payments.changed();
-    const resolutions = run.person ? changes.flatMap((one) => replayed(one, run.person!, newId(), at)) : [];
+    const resolutions = run.person ? changes.flatMap((one) => replayedBy(one, run.person!, newId(), at)) : [];
     if (!run.dryRun && rematched.length > 0)
       await store.save(tx, { updated, rematched, events, resolutions });
     return { changes, events, seen, updated };
@@ -183,27 +178,6 @@ async function replayPage<Tx>(
   if (run.dryRun) for (const payment of updated) run.unsaved.set(payment.clientId, payment);
   if (!run.dryRun && events.length > 0) announceEvents();
   return changes;
-}
-
-/** Returns what the history keeps of a change, if the webhook names a payment. Without its receiptId, which would settle the webhook. */
-function replayed(
-  { receiptId, clientId, from, to }: ReplayChange,
-  person: Pick<ResolutionRecord, "by" | "reason">,
-  id: string,
-  at: string,
-): ResolutionRecord[] {
-  if (clientId === undefined) return [];
-  return [
-    {
-      id: `replayed:${receiptId}:${id}`,
-      clientId,
-      action: "replayed",
-      before: from,
-      after: to,
-      ...person,
-      at,
-    },
-  ];
 }
 
 /** Returns whether the decision differs from the stored one. An applied webhook is stale by now, and stays applied. */

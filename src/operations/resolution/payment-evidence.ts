@@ -20,7 +20,10 @@ export function checkEvidence(evidence: Evidence, receiptId: string | undefined)
   if (unknown !== undefined) throw invalid(unknown);
   const { kind, document } = evidence;
   if (!kinds.includes(kind)) throw invalid(`kind must be one of ${kinds.join(", ")}.`);
-  if (kind === "webhook" && receiptId === undefined) throw invalid("A webhook is named by its receiptId.");
+  if (kind === "webhook" && receiptId === undefined)
+    throw invalid(
+      "A webhook is named by its receiptId. A refused webhook has none: record the file with tillkit replay.",
+    );
   if (typeof document !== "string" || document.trim() === "" || document.length > 500)
     throw invalid("document must say in 1 to 500 characters where the evidence is.");
 }

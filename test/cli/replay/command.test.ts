@@ -61,6 +61,74 @@ describe("tillkit replay", () => {
     expect((await replay()).code).toBe(0);
   });
 
+  it("records a refused webhook that was kept, if its signature matches now", async () => {
+    const about = { clientId: "c-kept", id: "s-kept" };
+    await withKit((payments) => {
+      const created = [pendingPayment({ clientId: "c-kept", reference: "order-kept", serviceId: "s-kept" })];
+      return payments.store.transaction((tx) => payments.store.save(tx, { created }));
+    });
+    const { rawBody, headers } = signed(completedBody(about));
+    const keep = (name: string, signature: string) => {
+      const head = `POST /webhook HTTP/1.1\r\nTillkit-Refused: signature_mismatch\r\nservice-signature: ${signature}`;
+      return folder.write(name, `${head}\r\n\r\n${rawBody.toString()}`);
+    };
+    const kept = keep("kept.http", headers["service-signature"]);
+    const env = { TILLKIT_WEBHOOK_SECRET: secret };
+    const record = (name: string, ...argv: string[]) =>
+      runCli(["replay", name, "--store", file, ...argv], { cwd: folder.path, env });
+
+    const forged = await record(keep("forged.http", "0".repeat(64)), "--apply", ...who);
+    expect(forged).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("signature_mismatch") as string,
+    });
+    const would = await record(kept);
+    expect(would.code).toBe(1);
+    expect(would.stdout).toContain("c-kept  refused → applied, payment pending → completed");
+    expect(would.stdout).toContain("Nothing was changed; --apply makes the changes.");
+    await withKit(async (payments) =>
+      expect(await payments.find("c-kept")).toMatchObject({ state: "pending" }),
+    );
+    expect((await record(kept, "--apply")).code).toBe(2);
+    expect((await record(kept, "--apply", ...who)).code).toBe(0);
+    await withKit(async (payments) =>
+      expect(await payments.find("c-kept")).toMatchObject({ state: "completed" }),
+    );
+    const again = await record(kept, "--apply", ...who);
+    expect(again).toMatchObject({ code: 0, stdout: "This webhook is recorded already.\n" });
+    expect((await record(kept, "--outcome", "foreign")).code).toBe(2);
+    expect((await replay("--secret-env", "X")).stderr).toContain("can only be used with a file");
+  });
+
+  it("needs the application's confirm before it completes a payment with a kept webhook over fields", async () => {
+    const by = fieldsSignature({ secret, merchantId: "m-7" });
+    await withKit((payments) => {
+      const created = [pendingPayment({ clientId: "c-fields", reference: "order-fields", serviceId: "s-f" })];
+      return payments.store.transaction((tx) => payments.store.save(tx, { created }));
+    });
+    const { rawBody, headers } = signed(completedBody({ clientId: "c-fields", id: "s-f" }), by);
+    const head = `service-signature: ${headers["service-signature"]}\n\n`;
+    const argv = [
+      folder.write("fields.http", head + rawBody.toString()),
+      "--merchant-id",
+      "m-7",
+      "--apply",
+      ...who,
+    ];
+    const env = { TILLKIT_WEBHOOK_SECRET: secret };
+    const record = (...more: string[]) =>
+      runCli(["replay", "--store", file, ...argv, ...more], { cwd: folder.path, env });
+    expect(await record()).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--confirm=lookup") as string,
+    });
+    const waits = await record("--confirm=lookup");
+    expect(waits).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("refused → unconfirmed") as string,
+    });
+  });
+
   it("refuses to make payments of another shop its own, unless it is told the application's prefix", async () => {
     const clientIdPrefix = "north-";
     await withKit(
