@@ -32,6 +32,11 @@ export function receivedOf({ total, received = total }: Payment): Money {
   return received;
 }
 
+/** Returns whether all of the money of a completed payment went back. */
+export function isPaidBack(payment: Payment): boolean {
+  return payment.refunded !== undefined && sameValue(payment.refunded, receivedOf(payment).value);
+}
+
 /** Returns whether two totals are the same amount of the same currency. */
 export function sameTotal(a: Money, b: Money): boolean {
   return a.currency === b.currency && sameValue(a.value, b.value);

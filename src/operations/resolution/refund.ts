@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { TillkitError } from "../../errors/index.js";
-import { receivedOf, sameTotal } from "../../model/attempts.js";
+import { isPaidBack, paysOrder, receivedOf, sameTotal } from "../../model/attempts.js";
 import { canonicalValue, checkAmount, decimalOf, isAmount, minorUnits } from "../../model/money.js";
 import { type Money, type Payment, type Refund } from "../../model/payment.js";
 import { isText } from "../../shared/is-text.js";
@@ -58,7 +58,7 @@ export function refuseOtherRefund({ refund }: ResolutionRecord, given: Resolutio
 export function applyRefund(
   resolution: ResolutionRecord,
   given: Resolution,
-  stored: Payment,
+  { stored, payments }: { stored: Payment; payments: readonly Payment[] },
   earlier: readonly ResolutionRecord[],
 ): Changes & { drafts: EventDraft[] } {
   const received = receivedOf(stored);
@@ -92,10 +92,22 @@ export function applyRefund(
   const { reason, by, evidence } = resolution;
   const payload = { payment: withoutKey(payment), refund, reason, by, ...(evidence && { evidence }) };
   return {
-    updated: [payment],
+    updated: [payment, ...noSecondAnyMore(payment, payments)],
     resolutions: [kept],
     drafts: [{ type: "payment.refunded", payload }, resolvedEvent(kept, payment)],
   };
+}
+
+/** Returns the payment that was the second one of the order, if the others are paid back: a refund of it too would be one too many. */
+function noSecondAnyMore(refunded: Payment, payments: readonly Payment[]): Payment[] {
+  const { clientId, reference, updatedAt } = refunded;
+  const all = payments.map((one) => (one.clientId === clientId ? refunded : one));
+  const [last, another] = all.filter(
+    (one) => one.reference === reference && paysOrder(one) && !isPaidBack(one),
+  );
+  if (last?.attention !== "paid_twice" || another || last.clientId === clientId) return [];
+  const { attention: _, ...rest } = last;
+  return [{ ...rest, updatedAt }];
 }
 
 /** Returns the amount of the refund: the given one, or all that is left. Throws if it does not fit the payment or the evidence. */

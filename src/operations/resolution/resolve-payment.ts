@@ -201,7 +201,7 @@ function changesOf(about: ResolutionCase): Changes & { drafts: EventDraft[] } {
     case "refunded":
       if (!stored) throw notPossible(`the store has no payment ${resolution.clientId}`);
       if (stored.state !== "completed") throw notPossible("only a completed payment can be refunded");
-      return applyRefund(resolution, given, stored, known.resolutions);
+      return applyRefund(resolution, given, { stored, payments }, known.resolutions);
     case "dismiss": {
       if (!webhook && !stored) throw notPossible(`the store has no payment ${resolution.clientId}`);
       if (!webhook && stored?.withheld === "unsettled")

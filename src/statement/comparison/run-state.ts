@@ -1,6 +1,5 @@
 import { TillkitError } from "../../errors/index.js";
-import { paysOrder, receivedOf } from "../../model/attempts.js";
-import { sameValue } from "../../model/money.js";
+import { isPaidBack, paysOrder } from "../../model/attempts.js";
 import { type Payment } from "../../model/payment.js";
 import { differenceKinds, type FindingKind } from "../result/finding.js";
 import {
@@ -147,10 +146,6 @@ export class RunState {
     await this.siblings.remove();
     await this.payouts.remove();
   }
-}
-
-function isPaidBack(payment: Payment): boolean {
-  return payment.refunded !== undefined && sameValue(payment.refunded, receivedOf(payment).value);
 }
 
 function periodMissing(why: string): TillkitError {

@@ -250,6 +250,22 @@ describe("a refund", () => {
     await expect(one.resolve(refund("1"))).rejects.toMatchObject({ code: "resolution_not_possible" });
   });
 
+  it("of the first of two payments leaves nothing to pay back of the second, and of three one", async () => {
+    const store = new MemoryStore();
+    const created = ["c-1", "c-2", "c-3"].map((clientId) =>
+      paid({ clientId, serviceId: `s-${clientId}`, ...(clientId !== "c-1" && { attention: "paid_twice" }) }),
+    );
+    await saved(store, { created });
+    const payments = testKit({ store });
+    const open = async () => (await payments.attention()).entries.map(({ id }) => id);
+    await payments.resolve(refund("1000"));
+    await payments.resolve(refund());
+    expect(await open()).toEqual(["paid_twice:c-2", "paid_twice:c-3"]);
+    await payments.resolve(refund(undefined, { clientId: "c-3" }));
+    expect(await open()).toEqual([]);
+    expect(await payments.find("c-2")).toMatchObject({ state: "completed" });
+  });
+
   it("of a part leaves a withheld payment to a person, and the last one settles it", async () => {
     const { one } = await shop({ withheld: "unsettled" });
     expect((await one.resolve(refund("475"))).payment).toMatchObject({ withheld: "unsettled" });
