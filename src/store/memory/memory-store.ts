@@ -157,7 +157,11 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   }
 
   async history(clientId: string, page: HistoryPage = {}): Promise<StoredHistory> {
-    const resolutions = this.#resolutions.allCommitted().filter((one) => one.clientId === clientId);
+    const placeOf = ({ at, id }: ResolutionRecord): string => `${at} ${id}`;
+    const resolutions = this.#resolutions
+      .allCommitted()
+      .filter((one) => one.clientId === clientId)
+      .toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
     return {
       webhooks: this.#webhooks.history(clientId, page),
       ...this.#dispatches.history(clientId, page),
