@@ -237,6 +237,65 @@ const deletingLater: Spoil = (adapter, records) => ({
   },
 });
 
+/** Reads a file at the begin of a transaction, and writes all of it at the end. Compares versions under a lock in between. */
+const wholeFile: Spoil = (_, records) => {
+  const own = new WeakMap<object, { changes?: readonly RecordChange[]; unlock?: () => void }>();
+  let locked: Promise<unknown> = Promise.resolve();
+  const seenBy = (tx: object = {}): Adapter => {
+    const seen = new Map(records);
+    apply(seen, own.get(tx)?.changes ?? []);
+    return memoryAdapter(seen);
+  };
+  return {
+    durable: true,
+    read: (keys, tx) => seenBy(tx).read(keys),
+    scan: (range, tx) => seenBy(tx).scan(range),
+    async transaction(run) {
+      const tx = { id: 1 };
+      const state: ReturnType<typeof own.get> = {};
+      own.set(tx, state);
+      const file = new Map(records);
+      try {
+        const result = await run(tx);
+        if (!state.changes) return result;
+        apply(file, state.changes);
+        records.clear();
+        for (const [key, record] of file) records.set(key, record);
+        return result;
+      } finally {
+        state.unlock?.();
+      }
+    },
+    async write(changes, tx) {
+      const before = locked;
+      locked = new Promise<void>((resolve) => (own.get(tx)!.unlock = resolve));
+      await before;
+      if (changes.some(({ key, version }) => versionIn(records, key) !== version)) return false;
+      own.get(tx)!.changes = changes;
+      return true;
+    },
+  };
+};
+
+/** Gives the object of a transaction that has ended to the next one. */
+const reusing: Spoil = (adapter) => {
+  const free: MemoryTransaction[] = [];
+  const inner = new WeakMap<MemoryTransaction, MemoryTransaction>();
+  const innerOf = (tx: MemoryTransaction | undefined) => tx && inner.get(tx);
+  return {
+    ...adapter,
+    read: (keys, tx) => adapter.read(keys, innerOf(tx)),
+    scan: (range, tx) => adapter.scan(range, innerOf(tx)),
+    write: (changes, tx) => adapter.write(changes, innerOf(tx)!),
+    transaction: (run) =>
+      adapter.transaction((newest) => {
+        const tx = free.pop() ?? { id: 0 };
+        inner.set(tx, newest);
+        return run(tx).finally(() => free.push(tx));
+      }),
+  };
+};
+
 const value = "read and scan return a value as the text that was written, also one that was written again";
 const order = "scan returns the keys from `from` up to but not `to`, byte by byte, or in reverse";
 const clock = "now returns the database's clock in milliseconds, anew in each call";
@@ -398,6 +457,27 @@ const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = 
     }),
     beside,
     "exam/l1 had version 255",
+  ],
+  [
+    "writes back a file that it has read before",
+    wholeFile,
+    "writes at the same time that share no record are all done, and all of them are there",
+    "A write returned true, and another write, of other records, has undone it.",
+  ],
+  [
+    "runs again what rejects",
+    (adapter) => ({
+      ...adapter,
+      transaction: (run) => adapter.transaction(run).catch(() => adapter.transaction(run)),
+    }),
+    "transactions that reject or return false give back what they hold: a connection, a lock",
+    "What rejected with an error of its own was run again",
+  ],
+  [
+    "uses the object of a transaction again",
+    reusing,
+    "of two open transactions one rolls back alone, and the other commits alone",
+    "Two transactions got one object as their tx",
   ],
   ["compares values", comparingValues, stale, 'write returned true for {"key":"exam/b","version":1'],
   [

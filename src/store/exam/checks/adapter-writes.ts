@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { type RecordChange } from "../../index.js";
 import { type Adapter, Operations } from "../../over/adapter/operations.js";
 import { examChange, expectWritten, readNamed, scan, written } from "./adapter-steps.js";
 import { type Checks, expectRolledBack, same, type StoreProbe } from "./steps.js";
@@ -46,11 +47,20 @@ export const adapterWriteChecks: Checks<Adapter> = {
 
   async "transactions that reject or return false give back what they hold: a connection, a lock"(adapter) {
     await expectWritten(adapter, [examChange("a", 0)]);
+    let runs = 0;
     const failing = (): Promise<unknown> =>
-      new Operations(adapter).transaction(() => Promise.reject(new Error("no")));
+      new Operations(adapter).transaction(() => {
+        runs += 1;
+        return Promise.reject(new Error("no"));
+      });
     for (let index = 0; index < 60; index++)
       if (index % 2 === 0) assert.equal(await written(adapter, [examChange("a", 0)]), false);
       else await expectRolledBack(failing());
+    assert.equal(
+      runs,
+      30,
+      "What rejected with an error of its own was run again, as only a conflict may be.",
+    );
     await expectWritten(adapter, [examChange("a", 1)]);
   },
 
@@ -66,6 +76,22 @@ export const adapterWriteChecks: Checks<Adapter> = {
     const left = await read();
     await delay(maxLateMs);
     same(await read(), left, "A write had an effect after its answer.");
+  },
+
+  async "writes at the same time that share no record are all done, and all of them are there"(
+    adapter,
+    other,
+  ) {
+    const all = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => [examChange(`p${n}`, 0), examChange(`p${n}!`, 0)]);
+    const write = async (changes: RecordChange[], n: number): Promise<void> => {
+      // A database may end some of them in favour of others.
+      for (let tries = 1; !(await written(n % 2 === 0 ? adapter : other, changes)); tries++)
+        assert.ok(tries < maxUndecided, `A write of new records returned false, ${tries} times in a row.`);
+    };
+    await Promise.all(all.map(write));
+    const names = all.flatMap((changes) => changes.map(({ key }) => key.slice("exam/".length)));
+    const lost = "A write returned true, and another write, of other records, has undone it.";
+    same(await readNamed(other, names), names.map((name) => `exam/${name} 1 "1"`).toSorted(), lost);
   },
 
   async "write returns false where the database ends one of two that wait for each other"(adapter, other) {
