@@ -75,7 +75,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   async migrate(): Promise<void> {
     this.#pool ??= await this.#open();
     await this.#onConnection(async (session) => {
-      await refuseUnsafeEscapes(session);
+      await refuseUnsafeSession(session);
       refuseUnsafeServer(await askMysql(session));
       this.dialect.hasSeveralWriters = await hasSeveralWriters(session);
       await migrateMysql(session, this.#tables);
@@ -215,8 +215,10 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     const tooLong = setTimeout(() => cutOffConnection(connection), connectTimeoutMs);
     try {
       await connection.query("set session transaction isolation level read committed");
-      await connection.query(`set session innodb_lock_wait_timeout = ${this.#lockWaitSeconds}`);
-      await refuseUnsafeEscapes(sessionOn(connection));
+      await connection.query(
+        `set session innodb_lock_wait_timeout = ${this.#lockWaitSeconds}, session autocommit = 1`,
+      );
+      await refuseUnsafeSession(sessionOn(connection));
     } catch (error) {
       connection.destroy();
       throw error;
@@ -259,11 +261,16 @@ async function query(
   }
 }
 
-/** Refuses a mode in which backslashes are plain characters: mysql2 writes values into the statement with backslashes. */
-async function refuseUnsafeEscapes(session: Session): Promise<void> {
-  const { rows } = await session.run("select @@session.sql_mode as mode", []);
+/**
+ * Refuses a mode in which backslashes are plain characters: mysql2 writes values into the statement with backslashes. Without
+ * autocommit, a connection would read old rows, and what it renews would not be committed.
+ */
+async function refuseUnsafeSession(session: Session): Promise<void> {
+  const { rows } = await session.run("select @@session.sql_mode as mode, @@session.autocommit as auto", []);
   if (String(rows[0]!["mode"]).includes("NO_BACKSLASH_ESCAPES"))
     throw optionInvalid("urlOrPool", "the server's sql_mode must not contain NO_BACKSLASH_ESCAPES.");
+  if (Number(rows[0]!["auto"]) !== 1)
+    throw optionInvalid("urlOrPool", "the pool's connections must have autocommit = 1.");
 }
 
 /** Refuses an object as a value: mysql2 would write it as assignments, and a parsed request would become SQL. */
