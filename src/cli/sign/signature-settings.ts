@@ -10,8 +10,7 @@ export const signatureOptions = {
     "The signature scheme: hmac signs the whole body, fields signs some fields, and public-key signs the body with a " +
     "private key. Default: TILLKIT_SIGNATURE, or hmac (fields if --merchant-id or --fields is given).",
   "--secret <text> ...":
-    "The secret. Others can see this option in the process list and the shell's history: prefer --secret-file or " +
-    "--secret-env.",
+    "The secret. Other users can see this option in the process list: prefer --secret-file or --secret-env.",
   "--secret-file <file> ...":
     "A file that contains the secret. A line break at the end of the file is not part of the secret.",
   "--secret-env <name> ...":

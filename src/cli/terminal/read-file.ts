@@ -30,8 +30,7 @@ export async function readText(file: string, context: FileContext): Promise<stri
 }
 
 export const envFileOption = {
-  "--env-file <file> ...":
-    "Reads variables from a file, as `node --env-file` does. Variables that are already set keep their values.",
+  "--env-file <file> ...": "Reads variables from a file. Variables that are already set keep their values.",
 };
 
 /** Returns the environment that the application would have if it was started here with the same files. */
