@@ -31,10 +31,10 @@ export const replayCommand: CommandDefinition = {
   description: [
     "Decides the outcomes of stored webhooks again, with the current payments. Run this command after " +
       "you adopted payments, corrected a prefix, or updated the kit. The command does not verify the " +
-      "signatures again. Without --apply, the command only prints the changes. A webhook that was applied " +
-      "stays applied.",
+      "signatures of stored webhooks again. A webhook that was applied stays applied.",
     "With a file, the command verifies a refused webhook that the kit kept, and records the webhook as " +
-      "if the service had sent it again. Run this command after you corrected the secret.",
+      "if the service had sent the webhook again. Use a file after you corrected the secret.",
+    "Without --apply, the command only prints the changes.",
   ],
   operand: {
     name: "file",
