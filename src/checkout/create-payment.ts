@@ -79,10 +79,10 @@ export function openCheckout<Tx>(
   return (request) => createPayment(checkout, request);
 }
 
-async function createPayment<Tx>(checkout: Checkout<Tx>, request: PaymentRequest): Promise<CreatedPayment> {
+async function createPayment<Tx>(checkout: Checkout<Tx>, given: PaymentRequest): Promise<CreatedPayment> {
   const { options, newId, ready, intents } = checkout;
   const { clientIdPrefix = "", creationMs } = options;
-  checkPaymentRequest(request, options.clientIdPrefix);
+  const request = checkPaymentRequest(given, options.clientIdPrefix);
   await ready();
 
   const clientId = request.clientId ?? clientIdPrefix + newId();

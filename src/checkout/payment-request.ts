@@ -30,12 +30,13 @@ export function refuseUnknownFields(request: object, known: object): void {
 }
 
 /**
- * Throws for a request that can never become a payment, before anything is stored or sent.
+ * Returns a copy of the request, which the caller's later changes do not reach. Throws for a request that can never become a
+ * payment, before anything is stored or sent.
  *
  * @throws TillkitError `reference_invalid`, `amount_invalid`, `currency_invalid`, `client_id_invalid`, `locale_invalid`,
  * `metadata_invalid`, `option_invalid`
  */
-export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""): void {
+export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""): PaymentRequest {
   // Callers in JavaScript may pass anything, and get an error with a code.
   const { reference, total, clientId, locale, metadata }: Partial<PaymentRequest> = request ?? {};
   const names = { reference, total, clientId, locale, metadata };
@@ -47,7 +48,8 @@ export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""
         "merchant's order id.",
     );
   }
-  const problem = checkAmount(total);
+  const copied = { value: total?.value, currency: total?.currency };
+  const problem = checkAmount(copied);
   if (problem) throw new TillkitError(problem.code, problem.message);
   if (clientId !== undefined && !isClientId(clientId)) {
     throw new TillkitError(
@@ -70,7 +72,8 @@ export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""
       'locale must be a language tag of at most 35 characters, such as "fr".',
     );
   }
-  if (metadata !== undefined) plainMetadata(metadata);
+  const plain = metadata === undefined ? undefined : plainMetadata(metadata);
+  return { reference, total: copied, clientId, locale, metadata: plain };
 }
 
 /** Dots only would be another address where an id becomes part of one: `/orders/..`. */

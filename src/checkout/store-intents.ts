@@ -2,10 +2,11 @@ import { TillkitError } from "../errors/index.js";
 import { type Payment } from "../model/payment.js";
 import { type PaymentStore } from "../store/index.js";
 import { type AttemptChoice, chooseAttempt, replacedPayment } from "./choose-attempt.js";
-import { type PaymentRequest, plainMetadata } from "./payment-request.js";
+import { type PaymentRequest } from "./payment-request.js";
 
 /** A payment to store before its request is sent to the service. */
 export interface Intent {
+  /** As `checkPaymentRequest` returned it. */
   request: PaymentRequest;
   clientId: string;
   returnKeyHash: string;
@@ -128,11 +129,11 @@ function newPayment(
     nextLookupAt: new Date(now.getTime() + firstLookupMs).toISOString(),
     createdAt,
     reference,
-    total: { value: total.value, currency: total.currency },
+    total,
     state: "creating",
     open: true,
     ...(locale !== undefined && { locale }),
-    ...(metadata !== undefined && { metadata: plainMetadata(metadata) }),
+    ...(metadata !== undefined && { metadata }),
     updatedAt: createdAt,
   };
 }

@@ -1,7 +1,6 @@
 import { hasCode, TillkitError } from "../errors/index.js";
 import {
   checkPaymentRequest,
-  plainMetadata,
   refuseUnknownFields,
   type PaymentRequest,
 } from "../checkout/payment-request.js";
@@ -52,11 +51,8 @@ const maxTries = 5;
  *
  * @throws TillkitError the codes of `payments.adopt`
  */
-export async function adoptPayment<Tx>(
-  parts: RecordingParts<Tx>,
-  adoption: Adoption,
-): Promise<AdoptedPayment> {
-  checkAdoption(adoption);
+export async function adoptPayment<Tx>(parts: RecordingParts<Tx>, given: Adoption): Promise<AdoptedPayment> {
+  const adoption = checkAdoption(given);
   await parts.ready();
   const planned = await storeAdopted(parts, adoption);
   const { adopted } = planned;
@@ -104,11 +100,11 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
     const payment: Payment = {
       clientId,
       reference,
-      total: { value: total.value, currency: total.currency },
+      total,
       state: "pending",
       open: false,
       ...(serviceId !== undefined && { serviceId }),
-      ...(metadata !== undefined && { metadata: plainMetadata(metadata) }),
+      ...(metadata !== undefined && { metadata }),
       createdAt: at,
       updatedAt: at,
       // Its webhooks may have been sent long ago.
@@ -149,16 +145,27 @@ function decideWaiting<Tx>(
   return { payment: decisions.payments.find(payments.at(-1)!.clientId)!, adopted: true, webhooks };
 }
 
-function checkAdoption(adoption: Adoption): void {
+/** Returns a copy, which the caller's later changes do not reach. */
+function checkAdoption(adoption: Adoption): Adoption {
   const { clientId, serviceId, reference, total, metadata, by, reason, dryRun } = adoption;
   const names = { clientId, serviceId, reference, total, metadata, by, reason, dryRun };
   refuseUnknownFields(adoption, names satisfies NamesOf<Adoption>);
   if ((by ?? reason) !== undefined) checkPerson({ by, reason });
   // The clientId is required here; `create` would make one.
-  checkPaymentRequest({ reference, total, metadata, clientId: clientId ?? "" });
+  const request = checkPaymentRequest({ reference, total, metadata, clientId: clientId ?? "" });
   const isId = typeof serviceId === "string" && /^[^\p{Cc}\p{Cs}]{1,128}$/u.test(serviceId);
   if (serviceId !== undefined && !isId)
     throw new TillkitError("service_id_invalid", "serviceId must be a string of 1 to 128 characters.");
+  return {
+    clientId,
+    serviceId,
+    reference,
+    total: request.total,
+    metadata: request.metadata,
+    by,
+    reason,
+    dryRun,
+  };
 }
 
 function refuseConflict(stored: Payment, { clientId, serviceId, reference, total }: Adoption): void {

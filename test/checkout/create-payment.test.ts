@@ -116,6 +116,17 @@ describe("creating a payment", () => {
     expect(await payments.find(first.clientId)).toMatchObject({ open: false, replacedBy: second.clientId });
   });
 
+  it("takes the request as it was checked, whatever the caller changes in it later", async () => {
+    const { payments, sandbox } = await kit();
+    const request = { ...order, total: { ...order.total }, metadata: { cart: 3 } };
+    const creating = payments.create(request);
+    Object.assign(request.total, { value: 99999 });
+    request.metadata.cart = 4;
+    const { clientId } = await creating;
+    expect(sandbox.payments()[0]).toMatchObject({ total: order.total });
+    expect(await payments.find(clientId)).toMatchObject({ total: order.total, metadata: { cart: 3 } });
+  });
+
   it("uses the clientId that is given, and refuses one that is taken", async () => {
     const { payments } = await kit();
     expect((await payments.create({ ...order, clientId: "shop:7" })).clientId).toBe("shop:7");

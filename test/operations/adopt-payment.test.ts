@@ -26,6 +26,13 @@ onEachDatabase("the adoption of payments", (kind) => {
     expect(await payments.find("legacy-1")).toMatchObject({ state: "completed" });
   });
 
+  it("takes the values as they were checked, whatever the caller changes later", async () => {
+    const given = { ...adoption, total: { ...adoption.total } };
+    const adopting = shop().adopt(given);
+    given.total.value = "1";
+    expect((await adopting).payment).toMatchObject(adoption);
+  });
+
   it("makes the next sweep ask the service, because the webhooks may have been sent long ago", async () => {
     const service = await showingService();
     service.payments.set(adoption.serviceId, shown(adoption.serviceId));
