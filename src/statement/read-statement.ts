@@ -105,7 +105,7 @@ class Table {
     if ("problem" in record)
       throw statementUnreadable(`its first record, on line ${record.line}: ${record.problem.message}`);
     // The whole file would be the header.
-    if (record.fields.some((field) => /\r(?!\n)/.test(field)))
+    if (record.fields.some((field) => /\r(?!\n|$)/.test(field)))
       throw statementUnreadable("its lines must end in a line feed, and not in a carriage return alone");
     const { columns = {}, fixed = {}, header = true } = this.#format;
     const given = (["currency", "source", "status"] as const).filter((field) => fixed[field] !== undefined);

@@ -38,7 +38,7 @@ function* inPieces(bytes: Buffer, length: number): Generator<Buffer> {
 
 describe("a statement in CSV", () => {
   it("is read with LF and CRLF, with and without a line break at its end, with and without a byte order mark", async () => {
-    for (const ending of ["\n", "\r\n"])
+    for (const ending of ["\n", "\r\n", "\r\r\n"])
       for (const last of ["", ending])
         for (const mark of ["", "\uFEFF"])
           expect(await textsFor(mark + [header, "a,1,KMF", "b,2,KMF"].join(ending) + last)).toEqual([
