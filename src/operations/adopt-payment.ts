@@ -9,7 +9,7 @@ import { type Payment } from "../model/payment.js";
 import { type NamesOf } from "../shared/unknown-names.js";
 import { type RecordingParts } from "../webhook/recording/recording-parts.js";
 import { checkPerson, stateText } from "./resolution/resolution.js";
-import { type Outcome, type WebhookRecord } from "../store/index.js";
+import { type Outcome, type ResolutionRecord, type WebhookRecord } from "../store/index.js";
 import { Decisions } from "../webhook/recording/decisions.js";
 import { readStored, rematch, rematchIn } from "../webhook/recording/rematch.js";
 
@@ -76,7 +76,7 @@ async function storeAdopted<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): 
 
 async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Promise<AdoptedPayment> {
   const { store, now } = parts;
-  const { clientId, serviceId, reference, total, metadata, by, reason, dryRun } = adoption;
+  const { clientId, serviceId, reference, total, metadata, by, dryRun } = adoption;
   return store.transaction(async (tx) => {
     const serviceIds = serviceId === undefined ? [] : [serviceId];
     const { payments } = await store.lock(tx, { clientIds: [clientId], serviceIds, references: [reference] });
@@ -94,7 +94,8 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
       return { payment: stored, adopted: false };
     if (stored) {
       const payment = { ...stored, serviceId: serviceId!, updatedAt: at };
-      if (!dryRun) await store.save(tx, { updated: [payment] });
+      const resolutions = adoptionsOf(adoption, "id added", payment, at);
+      if (!dryRun) await store.save(tx, { updated: [payment], resolutions });
       return { payment, adopted: false };
     }
     const payment: Payment = {
@@ -118,14 +119,26 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
     if (isFirst) await store.save(tx, { updated: [payment] });
     // In the same commit: nobody looks for them again if its answer is lost.
     await rematchIn(tx, parts, [clientId], { limit: store.maxGroup === Infinity ? Infinity : 1 });
-    if (by !== undefined && reason !== undefined) {
+    if (by !== undefined) {
       const now = (await store.lock(tx, { clientIds: [clientId] })).payments;
-      const after = stateText(now.find((one) => one.clientId === clientId)!);
-      const action = { action: "adopted", after, by, reason, at } as const;
-      await store.save(tx, { resolutions: [{ id: `adopted:${clientId}`, clientId, ...action }] });
+      const decided = now.find((one) => one.clientId === clientId)!;
+      await store.save(tx, { resolutions: adoptionsOf(adoption, "adopted", decided, at) });
     }
     return { payment, adopted: true };
   });
+}
+
+/** Returns who adopted the payment, where a person did, for the history. */
+function adoptionsOf(
+  { clientId, by, reason }: Adoption,
+  what: string,
+  payment: Payment,
+  at: string,
+): ResolutionRecord[] {
+  if (by === undefined || reason === undefined) return [];
+  const after = stateText(payment);
+  const before = what === "adopted" ? {} : { before: after };
+  return [{ id: `${what}:${clientId}`, clientId, action: "adopted", ...before, after, by, reason, at }];
 }
 
 /** Returns the last payment as its waiting webhooks would change it, and what they would become. */

@@ -209,10 +209,16 @@ describe("an adoption in memory", () => {
     const second = { ...unbound, clientId: "legacy-2" };
     for (const adopted of [true, false])
       for (const each of [unbound, second]) expect(await payments.adopt(each)).toMatchObject({ adopted });
-    expect(await payments.adopt({ ...second, serviceId: "s-2" })).toMatchObject({
-      adopted: false,
-      payment: { clientId: "legacy-2", serviceId: "s-2" },
-    });
+    const person = { by: "Amina", reason: "of the list" };
+    for (let calls = 0; calls < 2; calls++)
+      expect(await payments.adopt({ ...second, serviceId: "s-2", ...person })).toMatchObject({
+        adopted: false,
+        payment: { clientId: "legacy-2", serviceId: "s-2" },
+      });
+    // The history has who added the id.
+    const { entries } = await payments.history("legacy-2");
+    const said = entries.filter(({ kind }) => kind === "resolution").map(({ text }) => text);
+    expect(said).toEqual(["adopted by Amina: of the list"]);
   });
 
   it("is refused with everything that differs from the stored payment", async () => {
