@@ -68,6 +68,17 @@ describe("a row with a negative amount", () => {
     expect((await compared(store, header, lines)).found).toEqual(["refund_missing_here a line 4"]);
   });
 
+  it("is not recorded where its key has another amount", async () => {
+    const { store, refund } = await shopWith(paid("a"));
+    const lines = [sale("a"), back("a", "500")];
+    const { findings } = await compared(store, header, lines);
+    const { key } = findings[0]!;
+    await refund("a", "50", { key });
+    const { found, summary } = await compared(store, header, lines);
+    expect([found, summary.balanced]).toEqual([["refund_missing_here a line 3"], false]);
+    await expect(refund("a", "500", { key })).rejects.toThrow("belongs to a refund of 50 KMF");
+  });
+
   it("does not take the refund of another row, whichever comes first", async () => {
     const { store, refund } = await shopWith(paid("a"));
     const lines = [sale("a"), back("a", "500", 20), back("a", "500", 22)];

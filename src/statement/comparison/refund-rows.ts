@@ -50,7 +50,10 @@ export class RefundRows {
     if (this.#payment?.clientId !== clientId) await this.#read(clientId!);
     const key = finding.key && this.#numbered(finding.key);
     if (this.#recorded === undefined) return [];
-    const sameKey = this.#recorded.findIndex((one) => key !== undefined && one.key === key);
+    // One with this key and another amount was recorded wrongly.
+    const sameKey = this.#recorded.findIndex(
+      (one) => key !== undefined && one.key === key && sameTotal(one.amount, statement!),
+    );
     // A person may have recorded it before the statement came.
     const isOne = (one: Refund): boolean => !one.key?.startsWith(prefix) && sameTotal(one.amount, statement!);
     const index = sameKey >= 0 ? sameKey : this.#recorded.findIndex(isOne);
