@@ -48,7 +48,7 @@ export function withNextStep(finding: StatementFinding, document: string, args: 
 }
 
 function nextCommand(finding: StatementFinding, document: string): string[] | undefined {
-  const { kind, clientId, serviceId, providerId, statement, key, other } = finding;
+  const { kind, clientId, serviceId, providerId, statement, stored, key, other } = finding;
   if (kind === "missing_here" && other === undefined) {
     const { value = "<amount>", currency = "<currency>" } = statement ?? {};
     const order = ["--reference", "<order>", "--amount", value, "--currency", currency];
@@ -66,7 +66,9 @@ function nextCommand(finding: StatementFinding, document: string): string[] | un
   }
   if (clientId === undefined) return undefined;
   const refund = ["payments", "refund", clientId];
-  if (kind === "refund_missing_here" && statement && key !== undefined)
+  // A refund has the currency of its payment.
+  const isSame = statement?.currency === stored?.currency;
+  if (kind === "refund_missing_here" && statement && isSame && key !== undefined)
     return [...refund, "--amount", statement.value, "--key", key, ...evidence, ...byPerson];
   if (kind === "paid_twice") return [...refund, ...byPerson];
   return ["payments", "show", other ?? clientId];

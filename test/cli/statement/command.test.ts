@@ -143,6 +143,19 @@ describe("tillkit statement", () => {
     expect(stdout).toContain("These sums do not include 1 unreadable row.");
   });
 
+  it("prints no command that would record a refund in another currency than that of the row", async () => {
+    const store = sqliteStore(path.join(folder.path, "euro.db"));
+    await store.transaction((tx) => store.save(tx, { created: [paid("a")] }));
+    await store.close();
+    const at = "2024-05-10T12:00:00Z";
+    folder.write("euro.csv", `clientId,value,currency,time\na,1475,KMF,${at}\na,-5,EUR,${at}\n`);
+    const args = ["statement", "euro.csv", ...period, "--store", "euro.db"];
+    const { stdout } = await runCli(args, { cwd: folder.path });
+    expect(stdout).toContain("line 3: refund_missing_here");
+    expect(stdout).toContain("tillkit payments show a");
+    expect(stdout).not.toContain("payments refund");
+  });
+
   it("prints what the service must be asked, with the number and the time by which it finds the payment", async () => {
     const rows = "clientId,value,currency,time,providerId\n,4444,KMF,2024-05-10T12:00:00Z,HOL-6D20\n";
     folder.write("asked.csv", rows);
