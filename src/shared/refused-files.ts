@@ -16,9 +16,24 @@ export const doctorAgent = "tillkit-doctor";
 export const suggestedRefusedDirectory = "./refused";
 
 /** Returns the command, for the app's folder, that says why the newest webhook in a directory was refused. */
-export function verifyLast(directory = suggestedRefusedDirectory): string {
-  const quoted = /^[\w./\\:@~+-]+$/.test(directory) ? directory : `"${directory}"`;
-  return `npx tillkit verify --last --kept ${quoted} --env-file .env`;
+export function verifyLast(
+  directory = suggestedRefusedDirectory,
+  envFiles: readonly string[] = [".env"],
+): string {
+  return withFiles(`npx tillkit verify --last --kept ${quoted(directory)}`, envFiles);
+}
+
+/** Returns the command that says what a kept webhook would change. */
+export function replayFile(file: string, envFiles: readonly string[]): string {
+  return withFiles(`npx tillkit replay ${quoted(file)}`, envFiles);
+}
+
+function withFiles(command: string, envFiles: readonly string[]): string {
+  return [command, ...envFiles.map((file) => `--env-file ${quoted(file)}`)].join(" ");
+}
+
+function quoted(name: string): string {
+  return /^[\w./\\:@~+-]+$/.test(name) ? name : `"${name}"`;
 }
 
 /** Returns the directory that `TILLKIT_KEEP_REFUSED` names, without the permission for production. */

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { refusedDirectoryOf, refusedFiles, verifyLast } from "../../shared/refused-files.js";
+import { refusedDirectoryOf, refusedFiles, replayFile, verifyLast } from "../../shared/refused-files.js";
 import { type SignatureScheme } from "../../webhook/signature/index.js";
 import { makeScheme } from "../sign/make-scheme.js";
 import { readCapturedRequest } from "../verify/read-input.js";
@@ -10,29 +10,33 @@ import { type ProbedSubject } from "./subject.js";
 
 /** Checks the refused webhooks that the kit has kept: nothing else shows here which secret the service has. */
 export async function* checkKeptRefusals(subject: ProbedSubject): AsyncFindings {
-  const { environment, outside, app, settings } = subject;
+  const { environment, envFiles, outside, app, settings } = subject;
   const directory = refusedDirectoryOf(environment["TILLKIT_KEEP_REFUSED"]?.trim());
   if (outside || directory === undefined) return;
   const folder = path.resolve(app, directory);
   const names = await refusedFiles(folder).catch(() => []);
-  const why = `To see why the newest webhook was refused: ${verifyLast(directory)}`;
+  const why = `To see why the newest webhook was refused: ${verifyLast(directory, envFiles)}`;
 
   let scheme: SignatureScheme | undefined;
   // What the scheme refuses to start with is found by another check.
   kitProblems(() => (scheme = makeScheme(settings)));
-  const mismatched: string[] = [];
+  const [mismatched, matching]: [string[], string[]] = [[], []];
   for (const name of names.filter((one) => one.includes("-signature_mismatch-")))
-    if (scheme && !(await isVerified(path.join(folder, name), scheme))) mismatched.push(name);
+    if (scheme) ((await isVerified(path.join(folder, name), scheme)) ? matching : mismatched).push(name);
   if (mismatched.length > 0) {
     const seen = "Kept webhooks whose signature does not match the secret of the environment:";
     const count = `${mismatched.length} of ${names.length}; the newest is ${mismatched[0]}`;
     yield finding("refused_webhooks_mismatch", `${seen} ${count}. ${why}`);
   }
 
+  const file = path.join(directory, matching[0] ?? "");
+  const recorded =
+    `${matching.length} match the secret now. To see whether the newest of these is recorded: ` +
+    replayFile(file, envFiles);
   const count =
     names.length === 0
       ? "no webhook is kept yet."
-      : `the directory has ${names.length}; the newest is ${names[0]}. ${why}`;
+      : `the directory has ${names.length}; the newest is ${names[0]}. ${matching.length > 0 ? recorded : why}`;
   yield finding("refused_webhooks_kept", `Refused webhooks are kept in ${directory}; ${count}`);
 }
 

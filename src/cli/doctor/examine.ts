@@ -55,7 +55,7 @@ function lookedAt(subject: ProbedSubject): string[] {
 }
 
 function skippedIn(subject: ProbedSubject, hasPublicUrl: boolean): string[] {
-  const { outside, replies, database, settings, signs, environment, beforeStart } = subject;
+  const { outside, replies, database, settings, signs, beforeStart } = subject;
   const whyUnsigned = outside
     ? "--outside"
     : !signs
@@ -72,16 +72,17 @@ function skippedIn(subject: ProbedSubject, hasPublicUrl: boolean): string[] {
       : []),
     ...(replies && !hasPublicUrl ? ["the public address (give --public-url)"] : []),
     ...(outside || database ? [] : ["the database (give --store)"]),
-    ...(outside || beforeStart ? [] : unseen(environment["TILLKIT_KEEP_REFUSED"])),
+    ...(outside || beforeStart ? [] : unseen(subject)),
   ];
 }
 
 /** Returns the questions that only a payment or a webhook of the service can answer. */
-function unseen(keptIn: string | undefined): string[] {
+function unseen({ environment, envFiles }: DoctorSubject): string[] {
+  const directory = refusedDirectoryOf(environment["TILLKIT_KEEP_REFUSED"]?.trim());
   const secret =
     "which secret and scheme the service has: let the service send a webhook, such as a test from its dashboard";
   return [
     "whether the service accepts the app's credentials: create a payment",
-    `${secret}; if the webhook is refused: ${verifyLast(refusedDirectoryOf(keptIn?.trim()))}`,
+    `${secret}; if the webhook is refused: ${verifyLast(directory, envFiles)}`,
   ];
 }

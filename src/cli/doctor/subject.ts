@@ -18,6 +18,8 @@ export interface DoctorSubject {
   /** The folder of the app, as an absolute path. */
   app: string;
   environment: Variables;
+  /** The files of `--env-file`, for the commands in messages. */
+  envFiles: readonly string[];
   isProduction: boolean;
   /** Whether the environment, the database and the installation are left out. */
   outside: boolean;
@@ -73,6 +75,7 @@ export async function readSubject(args: Arguments, context: Context): Promise<Do
     database: outside ? undefined : findDatabase(args, input),
     app,
     environment,
+    envFiles: args.all("env-file"),
     isProduction: environment["NODE_ENV"] === "production",
     outside,
     beforeStart,

@@ -2,7 +2,9 @@ import { expectedSignature } from "../sign/make-scheme.js";
 import { readSettingsWithSecret, refuseOptions, signatureOptions } from "../sign/signature-settings.js";
 import { operandError, optionError } from "../terminal/arguments.js";
 import { type Arguments, type CommandDefinition, type Context } from "../terminal/command.js";
+import { commandLine } from "../terminal/command-line.js";
 import { printFindings } from "../terminal/finding.js";
+import { oneLine } from "../terminal/output.js";
 import { readBytes, readText } from "../terminal/read-file.js";
 import { checkSignature } from "./check-signature.js";
 import { findLast, readCapturedRequest, readOtherBodies } from "./read-input.js";
@@ -56,7 +58,7 @@ export const verifyCommand: CommandDefinition = {
     refuseOptions(args, settings, "public-key", ["public-key"]);
     const keyFile = args.get("public-key");
     if (keyFile !== undefined) settings.publicKey = await readText(keyFile, context);
-    const { file, isRequest } = await readSource(args, context);
+    const { file, isRequest, older = 0 } = await readSource(args, context);
     const bytes = await readBytes(file, context);
     const { headers, rawBody } = isRequest
       ? readCapturedRequest(bytes)
@@ -77,6 +79,17 @@ export const verifyCommand: CommandDefinition = {
       : output.paint("red", "The signature does not match");
     output.print(`${result} (${scheme}, ${algorithm ?? "by the key"}, ${rawBody.length} bytes).`);
     printFindings(findings, output);
+    const about = verified ? readFacts(rawBody, scheme) : undefined;
+    if (about) {
+      output.print(oneLine(`It is about ${factsText(about)}.`));
+      const settingsGiven = givenNames.flatMap((name) => args.all(name).flatMap((one) => [`--${name}`, one]));
+      if (isRequest && file !== "-")
+        output.print(
+          `To see what recording it would change:\n  ${commandLine(["replay", file, ...settingsGiven], args)}`,
+        );
+    }
+    if (older > 0)
+      output.print(`\nOlder files that are kept: ${older}. To verify one: tillkit verify <file> --request`);
     const expected = args.has("show") ? expectedSignature(settings, rawBody) : undefined;
     if (expected !== undefined) output.print(`\nExpected: ${expected}`);
     output.printJson({
@@ -86,6 +99,7 @@ export const verifyCommand: CommandDefinition = {
       header,
       bytes: rawBody.length,
       ...(refused !== undefined && { file, refused, received }),
+      ...(about && { about }),
       findings,
       ...(expected !== undefined && { expected }),
     });
@@ -93,12 +107,45 @@ export const verifyCommand: CommandDefinition = {
   },
 };
 
+/** The options of the signature that `tillkit replay` also needs. */
+const givenNames = ["scheme", "secret-file", "secret-env", "merchant-id", "fields", "algorithm", "header"];
+
+/** The payment of a verified webhook. */
+interface PaymentFacts {
+  clientId: string;
+  status?: unknown;
+  total?: { value?: unknown; currency?: unknown };
+  /** Only if the signature covers the number. */
+  providerId?: unknown;
+}
+
+/** Returns what a verified webhook says about a payment, for people; `undefined` if it names none. */
+function readFacts(rawBody: Buffer, scheme: string): PaymentFacts | undefined {
+  try {
+    const { data } = JSON.parse(rawBody.toString()) as { data: PaymentFacts };
+    const { clientId, status, total, providerId } = data;
+    if (typeof clientId !== "string") return undefined;
+    return { clientId, status, ...(total && { total }), ...(scheme !== "fields" && { providerId }) };
+  } catch {
+    return undefined;
+  }
+}
+
+function factsText({ clientId, status, total, providerId }: PaymentFacts): string {
+  const amount = total && `${String(total.value)} ${String(total.currency)}`;
+  const number = typeof providerId === "string" ? `number ${providerId}` : undefined;
+  return [clientId, String(status), amount, number].filter(Boolean).join(", ");
+}
+
 /** Returns the file, and whether it is a whole request. Throws `command_option_invalid` or `file_unreadable`. */
-async function readSource(args: Arguments, context: Context): Promise<{ file: string; isRequest: boolean }> {
+async function readSource(
+  args: Arguments,
+  context: Context,
+): Promise<{ file: string; isRequest: boolean; older?: number }> {
   const given = ["signature", "request", "last"].filter((name) => args.has(name));
   if (given.length !== 1) throw optionError("Give one of --signature, --request and --last.");
   if (args.has("kept") && !args.has("last")) throw optionError("--kept can only be used with --last.");
-  if (args.has("last")) return { file: await findLast(args, context), isRequest: true };
+  if (args.has("last")) return { ...(await findLast(args, context)), isRequest: true };
   if (args.operand === undefined) throw operandError("tillkit verify needs <file>, or --last.");
   return { file: args.operand, isRequest: args.has("request") };
 }

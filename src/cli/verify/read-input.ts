@@ -39,8 +39,11 @@ function invalidRequest(because: string) {
   return operandError(`With --request, the file must contain a whole request, but ${because}.`);
 }
 
-/** Returns the newest file of `webhook.keepRefused`. Throws `command_option_invalid` or `file_unreadable`. */
-export async function findLast(args: Arguments, { cwd, env }: InputContext): Promise<string> {
+/** Returns the newest file of `webhook.keepRefused`, and the number of older files. Throws `command_option_invalid` or `file_unreadable`. */
+export async function findLast(
+  args: Arguments,
+  { cwd, env }: InputContext,
+): Promise<{ file: string; older: number }> {
   if (args.operand !== undefined) throw operandError("Give either <file> or --last.");
   const given = args.get("kept") ?? env["TILLKIT_KEEP_REFUSED"]?.trim();
   const directory = refusedDirectoryOf(given);
@@ -49,11 +52,13 @@ export async function findLast(args: Arguments, { cwd, env }: InputContext): Pro
       "The directory of refused webhooks is not known: give --kept, or set TILLKIT_KEEP_REFUSED for the app and for " +
         "this command.",
     );
-  const [newest] = await refusedFiles(path.resolve(cwd, directory)).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === "ENOENT") return [];
-    throw unreadableFile(directory, cause);
-  });
-  if (newest !== undefined) return path.join(directory, newest);
+  const [newest, ...others] = await refusedFiles(path.resolve(cwd, directory)).catch(
+    (cause: NodeJS.ErrnoException): string[] => {
+      if (cause.code === "ENOENT") return [];
+      throw unreadableFile(directory, cause);
+    },
+  );
+  if (newest !== undefined) return { file: path.join(directory, newest), older: others.length };
   const fix =
     `Restart the app with TILLKIT_KEEP_REFUSED=${directory}, or webhook.keepRefused, and let the service send the webhook ` +
     'again. In the sandbox\'s dashboard, open the delivery and press "Send again".';

@@ -80,7 +80,7 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     why: ({ claim }) =>
       `The customer says that the payment is paid, with the number ${claim?.claims.map(({ number }) => number).join(" or ")}. Nothing has confirmed the payment.`,
     next: (fact) =>
-      `Look for the number in a statement, or ask the service. If it is paid: ${acceptLine("statement", fact)}. If it is not paid, tell the customer, then: ${settleLine(fact)}.`,
+      `Look for the number in a statement and in the directory of refused webhooks, or ask the service. If a refused webhook has the number: tillkit replay <file> ${person}. If the payment is paid: ${acceptLine("statement", fact)}. If it is not paid, tell the customer, then: ${settleLine(fact)}.`,
   },
   paid_other_amount: {
     of: "payment",

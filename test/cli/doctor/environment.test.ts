@@ -122,7 +122,7 @@ describe("tillkit doctor, on an environment", () => {
     expect(skipped.at(-1)).toMatch(
       /^which secret and scheme the service has: let the service send a webhook/,
     );
-    expect(skipped.at(-1)).toMatch(/: npx tillkit verify --last --kept \.\/kept --env-file \.env$/);
+    expect(skipped.at(-1)).toMatch(/: npx tillkit verify --last --kept \.\/kept$/);
   });
 
   it("finds a service that does not answer, once where both addresses have one origin", async () => {
@@ -178,21 +178,26 @@ describe("tillkit doctor, on refused webhooks that were kept", () => {
     const corrected = await examine(env);
     expect(corrected.findings).toMatchObject([{ code: "refused_webhooks_kept" }]);
     expect(corrected.findings[0]!.message).toContain(
-      "the directory has 3; the newest is 2026-c-signature_malformed-3.http",
+      "the directory has 3; the newest is 2026-c-signature_malformed-3.http. 2 match the secret now. To see whether the " +
+        "newest of these is recorded: npx tillkit replay refused/2026-b-signature_mismatch-2.http",
     );
+    const dotEnv = folder.write("doctor.env", "");
+    const named = await examine(env, "--env-file", dotEnv);
+    expect(named.findings[0]!.message).toMatch(/mismatch-2\.http --env-file \S+doctor\.env$/);
 
     keep("2026-d-signature_mismatch-4", "another secret of the service");
     const { findings, code } = await examine(env);
     expect(findings.map((one) => one.code)).toEqual(["refused_webhooks_mismatch", "refused_webhooks_kept"]);
     expect(code).toBe(0);
     expect(findings[0]!.message).toMatch(
-      /^Kept webhooks whose signature .*: 1 of 4; the newest is 2026-d-\S+\. .*: npx tillkit verify --last --kept refused --env-file \.env$/,
+      /^Kept webhooks whose signature .*: 1 of 4; the newest is 2026-d-\S+\. .*: npx tillkit verify --last --kept refused$/,
     );
   });
 
   it("prints the command on one line", async () => {
     const { stdout } = await runCli(["doctor"], { env, cwd: folder.path });
-    expect(stdout.match(/npx tillkit verify --last --kept refused --env-file \.env$/gm)).toHaveLength(3);
+    expect(stdout.match(/npx tillkit verify --last --kept refused$/gm)).toHaveLength(2);
+    expect(stdout.match(/npx tillkit replay refused\/2026-b-signature_mismatch-2\.http$/gm)).toHaveLength(1);
   });
 });
 

@@ -249,6 +249,7 @@ describe("tillkit verify --last", () => {
       findings: [{ code: "secret_other", message: expect.stringContaining("PAY_SECRET_OF_STAGING") }],
     });
     expect(ran.stderr).toContain(`${document.file}: refused at 2026-11-`);
+    expect(ran.stderr).toContain("Older files that are kept: 1.");
   });
 
   it("takes the directory as an option, and the body of another request for an explanation", async () => {
@@ -292,6 +293,12 @@ describe("tillkit verify --request", () => {
     const right = request(`Content-Type: application/json\r\nservice-signature: ${hex(compact)}`);
     expect((await ask(right)).code).toBe(0);
     expect((await ask(right.replaceAll("\r\n", "\n"))).code).toBe(0);
+    const file = folder.write("right.http", right);
+    const plain = await runCli(["verify", file, "--request", "--secret-env", "PAY_S"], {
+      env: { PAY_S: secret },
+    });
+    expect(plain.stdout).toContain("It is about c-1, completed, 1475 KMF, number MVK-778.");
+    expect(plain.stdout).toContain(`\n  tillkit replay ${file} --secret-env PAY_S\n`);
     const named = request(`X-Pay: ${hex(compact)}`);
     expect((await ask(named, "--header", "X-Pay")).code).toBe(0);
   });
@@ -375,7 +382,9 @@ describe("the text for people", () => {
     const file = folder.write("people.body", compact);
     const argv = ["verify", file, "--secret-file", folder.write("secret", secret)];
     const yes = await runCli([...argv, "--signature", hmacSignature({ secret }).sign(Buffer.from(compact))]);
-    expect(yes.stdout).toBe(`The signature matches (hmac, sha256, ${Buffer.byteLength(compact)} bytes).\n`);
+    expect(yes.stdout).toBe(
+      `The signature matches (hmac, sha256, ${Buffer.byteLength(compact)} bytes).\nIt is about c-1, completed, 1475 KMF, number MVK-778.\n`,
+    );
     const no = await runCli([...argv, "--signature", hex(`${compact}\n`)]);
     expect(no.stdout).toContain("The signature does not match");
     expect(no.stdout).toContain(

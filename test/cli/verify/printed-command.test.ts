@@ -44,9 +44,13 @@ function commandsIn(text: string): string[] {
   return [...text.matchAll(command)].map(([found]) => found);
 }
 
+function writeDotEnv(): void {
+  folder.write(path.join(path.basename(process.cwd()), ".env"), `TILLKIT_WEBHOOK_SECRET=${secret}\n`);
+}
+
 /** Runs a command as a shell does, in an app's folder whose `.env` has the kit's secret. */
 async function execute(command: string) {
-  folder.write(path.join(path.basename(process.cwd()), ".env"), `TILLKIT_WEBHOOK_SECRET=${secret}\n`);
+  writeDotEnv();
   const parts = [...command.replace(/^npx /, "").matchAll(/"([^"]*)"|(\S+)/g)];
   const argv = parts.map(([, quoted, plain]) => quoted ?? plain!);
   return runCli(argv.slice(1), { cwd: process.cwd() });
@@ -85,7 +89,10 @@ describe("the command that finds the cause of a refused webhook", () => {
     ],
     [
       "the doctor",
-      async () => (await runCli(["doctor"], { env: { TILLKIT_WEBHOOK_SECRET: secret } })).stdout,
+      async () => {
+        writeDotEnv();
+        return (await runCli(["doctor", "--env-file", ".env"], { cwd: process.cwd() })).stdout;
+      },
     ],
     ["the line of the sandbox", line],
     ["the page of the sandbox", page],
