@@ -56,8 +56,8 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * reference and amount returns the open attempt.
    *
    * @throws TillkitError `reference_invalid`, `amount_invalid`, `currency_invalid`, `client_id_invalid`,
-   * `metadata_invalid`, `locale_invalid`, `option_invalid`: nothing was stored or sent. `already_paid`, `client_id_taken`,
-   * `creation_pending_elsewhere`: nothing was sent.
+   * `metadata_invalid`, `locale_invalid`, `option_invalid`: nothing was stored or sent. `already_paid`, `paid_other_amount`,
+   * `client_id_taken`, `creation_pending_elsewhere`: nothing was sent.
    * @throws PaymentCreationError when the service refused it, or gave no clear answer; see its `certainty`.
    */
   create(request: PaymentRequest): Promise<CreatedPayment>;
