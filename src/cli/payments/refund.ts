@@ -11,8 +11,8 @@ import { oneLine } from "../terminal/output.js";
 /** Options that only a refund takes. */
 export const refundOptions = {
   "--key <text>":
-    "With refund: identifies the refund, so that a repeated call records nothing. Default: the amount, and the " +
-    "document or the reason.",
+    "With refund: the number of the transfer that sent the money back. The history shows the number, and a repeated call " +
+    "with the number records nothing. Default: the amount, and the document or the reason.",
   "--reversal": "With refund: the service or the provider took the money back.",
   "--evidence <statement|lookup|letter>":
     "With refund: the kind of evidence for the refund. Requires --document and --amount.",
@@ -43,8 +43,11 @@ export const recordRefund: RunAction = async (payments, args, context) => {
 /** Returns a refund for people. */
 export function describeRefund(refund: Refund | undefined): string {
   if (!refund) return "all of it went back";
-  const { kind, amount, before, rest } = refund;
-  return `${kind} of ${amount.value} of ${before.value} ${amount.currency}, ${restText(rest)}`;
+  const { kind, amount, before, rest, key } = refund;
+  const named = key === undefined ? "" : `, key ${key}`;
+  return oneLine(
+    `${kind} of ${amount.value} of ${before.value} ${amount.currency}, ${restText(rest)}${named}`,
+  );
 }
 
 async function readRefund(payments: Payments, args: Arguments): Promise<Resolution> {

@@ -83,7 +83,7 @@ function printNext(history: PaymentHistory, args: Arguments, output: Output): vo
   const { total, received = total, refunded = "0" } = payment ?? {};
   if (payment?.state === "completed" && !sameValue(refunded, received!.value)) {
     output.print("\nIf you send money back, record the amount:");
-    const amount = ["--amount", "<amount>", ...byPerson];
+    const amount = ["--amount", "<amount>", "--key", "<transfer>", ...byPerson];
     output.print(`  ${commandLine(["payments", "refund", clientId, ...amount], args)}`);
   }
 }

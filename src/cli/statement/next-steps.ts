@@ -70,7 +70,7 @@ function nextCommand(finding: StatementFinding, document: string): string[] | un
   const isSame = statement?.currency === stored?.currency;
   if (kind === "refund_missing_here" && statement && isSame && key !== undefined)
     return [...refund, "--amount", statement.value, "--key", key, ...evidence, ...byPerson];
-  if (kind === "paid_twice") return [...refund, ...byPerson];
+  if (kind === "paid_twice") return [...refund, "--key", "<transfer>", ...byPerson];
   return ["payments", "show", other ?? clientId];
 }
 

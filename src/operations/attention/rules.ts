@@ -54,6 +54,8 @@ const resolveLine = (action: string, { payment, webhook }: Fact): string =>
   `tillkit resolve ${action} ${webhook ? `--receipt-id ${webhook.receiptId}` : optionText("--client-id", `${payment?.clientId}`)} ${person}`;
 const acceptLine = (kind: "lookup" | "statement", fact: Fact): string =>
   `${resolveLine("accept", fact)} --evidence ${kind} --document <where> --value <amount>`;
+const refundLine = ({ payment }: Fact): string =>
+  withOperand("tillkit payments refund", `${payment?.clientId}`, `--key <transfer> ${person}`);
 const settleLine = ({ rule, subject }: Fact): string =>
   `tillkit attention settle ${rule}:${subject} ${person}`;
 
@@ -88,13 +90,13 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     why: () =>
       "The customer paid an amount that you had replaced with another amount. The order is not fulfilled.",
     next: (fact) =>
-      `To fulfil the order: ${resolveLine("accept", fact)}. If you pay the money back: ${resolveLine("refunded", fact)}.`,
+      `To fulfil the order: ${resolveLine("accept", fact)}. If you pay the money back: ${refundLine(fact)}.`,
   },
   paid_twice: {
     of: "payment",
     settle: "attention",
     why: () => "The order is already paid, and this payment is a second payment for the same order.",
-    next: (fact) => `Pay the money back, then: ${resolveLine("refunded", fact)}.`,
+    next: (fact) => `Pay the money back, then: ${refundLine(fact)}.`,
   },
   mismatched: {
     of: "webhook",
@@ -108,7 +110,7 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     settle: "attention",
     why: () => "The payment was canceled, replaced or overdue before the kit counted it as paid.",
     next: (fact) =>
-      `Deliver the order, then: ${settleLine(fact)}. Or pay the money back, then: ${resolveLine("refunded", fact)}.`,
+      `Deliver the order, then: ${settleLine(fact)}. Or pay the money back, then: ${refundLine(fact)}.`,
   },
   unmatched: {
     of: "webhook",

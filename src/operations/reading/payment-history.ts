@@ -270,7 +270,7 @@ function entryOfResolution({ clientId: _, at, ...resolution }: ResolutionRecord)
   return { at, kind: "resolution", ...resolution, text };
 }
 
-function refundText({ amount, before, rest }: Refund): string {
+function refundText({ amount, before, rest, key }: Refund): string {
   const [back, of] = [amount, before].map(({ value, currency }) => `${value} ${currency}`);
-  return `${back} of ${of}, ${restText(rest)}`;
+  return `${back} of ${of}, ${restText(rest)}${key === undefined ? "" : `, key ${key}`}`;
 }

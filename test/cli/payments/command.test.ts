@@ -130,7 +130,7 @@ describe("tillkit payments", () => {
     expect(stdout).toContain("Same order: c-2, 1475 KMF, failed");
     expect(stdout).not.toContain("payments refund");
     expect((await payments("show", "c-4")).stdout).toContain(
-      "tillkit payments refund c-4 --amount <amount> --by",
+      "tillkit payments refund c-4 --amount <amount> --key <transfer> --by",
     );
     expect((await payments("show", "c-lost")).stdout).toContain("The store has no payment c-lost");
     expect(await payments("show", "c-9")).toMatchObject({ code: 1 });

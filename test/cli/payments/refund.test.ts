@@ -45,6 +45,9 @@ describe("tillkit payments refund", () => {
       dryRun: false,
       resolution: { refund: { rest: { value: "475" } } },
     });
+    expect(await show("c-1")).toContain("refunded by Amina: 500 KMF of 975 KMF, 475 KMF left, key second:");
+    const twice = await refund(["c-1", "--key", "second", "--apply"]);
+    expect(twice.stdout).toMatch(/recorded before, .*475 KMF left, key second: one came back/);
     const planned = documentOf(await refund(["c-1", "--json"]));
     expect(planned).toMatchObject({
       resolved: false,
