@@ -119,7 +119,7 @@ async function* compareBatch(
     const one = "problem" in row ? row : checkRow(row, row.line ?? run.rows.read, options.paidStatuses);
     // One payout may be for several shops.
     if (!("problem" in one) && one.payout) await addToPayout(run, one);
-    if (isForeign(one, options.clientIdPrefix)) run.addForeign(one.line);
+    if (isForeign(one, options.clientIdPrefix)) run.addForeign(one);
     else checked.push(one);
   }
   const stored = await findPayments(store, checked);
@@ -153,11 +153,11 @@ async function addBadRow(
 }
 
 async function addRow(run: RunState, row: CheckedRow, stored: StoredPayments): Promise<StatementFinding[]> {
-  const fees = addFees(run, row);
+  const comparison = compareRow(row, stored.matching(row));
+  const fees = addFees(run, row, comparison.payment?.reference);
   // A payout may come after the days that the statement is about.
   if (row.kind === "payout") return fees;
   run.noteTime(row);
-  const comparison = compareRow(row, stored.matching(row));
   const { payment, kinds } = comparison;
   if (!row.paid && kinds.length === 0) run.rows.unpaid += 1;
   if (row.kind === "refund") {

@@ -344,8 +344,9 @@ describe("a statement compared with stored payments", () => {
     const payments = createPayments(testOptions({ store, clientIdPrefix: "shop1-" }));
     const rows = ["shop1-a", "shop2-x"].map((clientId) => ({ clientId, value: "1475", currency: "KMF" }));
     const run = payments.compareStatement(rows, { period: may });
-    const { rows: counted, counts } = await run.summary();
+    const { rows: counted, counts, foreignSums } = await run.summary();
     expect(counted).toMatchObject({ read: 2, foreign: 1, matched: 1 });
+    expect(foreignSums).toEqual([{ currency: "KMF", count: 1, value: "1475" }]);
     expect(counts).toMatchObject({ missing_here: 0, missing_there: 1 });
   });
 

@@ -42,6 +42,7 @@ describe("fees, net amounts and payouts of a statement", () => {
         kind: "fee_differs",
         line: 2,
         clientId: "a",
+        reference: "order-a",
         statement: { value: "10.00", currency: "EUR" },
         fee: "0.25",
         net: "9.70",

@@ -76,6 +76,7 @@ function nextCommand(finding: StatementFinding, document: string): string[] | un
 
 /** What a person does, where no command settles the difference. */
 const adviceFor: Partial<Record<StatementFinding["kind"], string>> = {
+  fee_differs: "Ask the service why the net amount is not the gross amount minus the fee.",
   amount_differs: "Ask the service which amount the customer paid.",
   missing_there: "Ask the service why this payment is not on the statement.",
   unmatched_row: "Write the payment's clientId into the row for the next comparison, or ask the service.",
@@ -89,11 +90,15 @@ export function printFindingSteps(
 ): void {
   for (const finding of found) {
     const { kind, line, reference, clientId, providerId, statement, stored, problem, next } = finding;
-    const { candidates = [], recordedKey } = finding;
+    const { candidates = [], recordedKey, fee, net, difference } = finding;
+    // The amount of a refund has no sign in the finding.
+    const sign = kind === "refund_missing_here" ? "-" : "";
     const time = statement?.time ?? stored?.completedAt;
     const sides = [
-      statement && `statement ${statement.value} ${statement.currency}`,
+      statement && `statement ${sign}${statement.value} ${statement.currency}`,
       stored && `stored ${stored.value} ${stored.currency}, ${stored.state}`,
+      fee !== undefined && `fee ${fee}, net ${net}`,
+      difference !== undefined && `difference ${difference}`,
     ].filter(Boolean);
     const named = [reference && `order ${reference}`, clientId, providerId && `number ${providerId}`, time];
     const about = [...named, ...sides, problem?.message].filter(Boolean);

@@ -36,11 +36,12 @@ export function printSummary(summary: StatementSummary, output: Output): void {
   ].filter((fact) => !fact.startsWith("0 "));
   const facts = [counted(rows.read, "row"), `${grouped(rows.matched)} matched`, ...further];
   output.print(`rows     ${facts.join(", ")}`);
-  const { foreignLines } = summary;
+  const { foreignLines, foreignSums } = summary;
   if (foreignLines.length > 0) {
     const more = rows.foreign > foreignLines.length ? ", …" : "";
+    const sums = foreignSums.map(({ value, currency }) => `; sum ${value} ${currency}`).join("");
     output.print(
-      `foreign  ${wrap(`lines ${foreignLines.join(", ")}${more}`, output.width - 9, " ".repeat(9))}`,
+      `foreign  ${wrap(`lines ${foreignLines.join(", ")}${more}${sums}`, output.width - 9, " ".repeat(9))}`,
     );
   }
   output.print(`stored   ${grouped(summary.stored)} payments completed in the period`);

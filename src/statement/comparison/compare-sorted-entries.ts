@@ -103,7 +103,7 @@ class EntryReader {
 function refundOf(row: RowEntry): StatementFinding {
   const { line, source, clientId, serviceId, reference, value, currency, rowKey: key, time } = row;
   const statement = { value, currency, ...(time && { time }) };
-  const ids = { clientId, serviceId, reference };
+  const ids = { clientId, serviceId, providerId: row.providerId || undefined, reference };
   return newFinding({ kind: "refund_missing_here", line, ...ids, source, statement, key });
 }
 
@@ -128,6 +128,8 @@ async function addUnlisted(
       run.count(finding.kind);
       const counter = finding.kind === "missing_there" ? "missingThere" : "onOtherStatements";
       run.totals.addPayment(counter, finding.stored!);
+      const { providerId } = payment?.reported ?? {};
+      if (providerId !== undefined) finding.providerId = providerId;
       if (payment) await run.addSiblings(payment, stored.siblingsOf(payment));
     }
   }

@@ -10,7 +10,7 @@ import {
 } from "../../operations/statement-options.js";
 import { siblingEntry } from "./sort-entries.js";
 import { ExternalSort } from "../sorting/external-sort.js";
-import { type CheckedRow } from "../statement-row.js";
+import { type CheckedRow, type UnreadableRow } from "../statement-row.js";
 import { type StatementSummary } from "../result/summary.js";
 import { Totals } from "../result/totals.js";
 
@@ -46,8 +46,10 @@ export class RunState {
     this.payouts = new ExternalSort(options.temporaryDirectory, options.sort);
   }
 
-  addForeign(line: number): void {
+  addForeign(row: CheckedRow | UnreadableRow): void {
+    const { line } = row;
     this.rows.foreign += 1;
+    if (!("problem" in row) && row.paid && row.kind === "payment") this.totals.addForeign(row);
     if (this.#foreignLines.length < maxForeignLines) this.#foreignLines.push(line);
   }
 
@@ -132,6 +134,7 @@ export class RunState {
       period,
       rows: { ...this.rows },
       foreignLines: this.#foreignLines,
+      foreignSums: this.totals.foreignSums(),
       stored: this.completed,
       counts: { ...counts },
       differences,

@@ -25,9 +25,10 @@ export interface RowEntry extends CommonEntry {
   line: number;
   bucket: EntryBucket;
   source: string;
-  /** Of a refund: its key, and its time. */
+  /** Of a refund: its key, its time, and its number at the provider. */
   rowKey?: string;
   time?: string;
+  providerId?: string;
 }
 
 /** A stored payment that was completed in the period. */
@@ -48,7 +49,8 @@ export function rowEntry(
   const unknownKey = clientId ? `c${clientId}` : `s${serviceId}`;
   const ids = [payment?.clientId ?? clientId, payment?.serviceId ?? serviceId, payment?.reference ?? ""];
   const key = payment ? entryKey(payment) : unknownKey;
-  return JSON.stringify([key, 1, padded(line), bucket, value, currency, source, ...ids, rowKey, time]);
+  const ofRefund = rowKey === undefined ? [] : [rowKey, time, row.providerId];
+  return JSON.stringify([key, 1, padded(line), bucket, value, currency, source, ...ids, ...ofRefund]);
 }
 
 /** Returns the entry of a payment that was completed in the period. */
@@ -66,13 +68,14 @@ function entryKey({ clientId }: Payment): string {
 
 /** Reads a line of {@link rowEntry} or {@link paymentEntry}. */
 export function readEntry(text: string): RowEntry | PaymentEntry {
-  const [key, side, at, bucket, value, currency, source, clientId, serviceId, reference, rowKey, time] =
+  const [key, side, at, bucket, value, currency, source, clientId, serviceId, reference, ...ofRefund] =
     JSON.parse(text);
+  const [rowKey, time, providerId] = ofRefund;
   if (side === 0)
     return { side: "stored", key, completedAt: at, value, currency, clientId, serviceId, reference };
   const line = Number(at);
   const row = { line, bucket, value, currency, source, clientId, serviceId, reference };
-  return { side: "row", key, ...row, rowKey, time };
+  return { side: "row", key, ...row, rowKey, time, providerId };
 }
 
 /** One paid payment of a reference that has several payments. */

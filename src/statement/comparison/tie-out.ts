@@ -12,7 +12,7 @@ export async function addToPayout(run: RunState, row: CheckedRow): Promise<void>
 }
 
 /** Adds the fee and the net amount of a row to the sums. Returns a finding if gross minus fee is not net. */
-export function addFees(run: RunState, row: CheckedRow): StatementFinding[] {
+export function addFees(run: RunState, row: CheckedRow, reference?: string): StatementFinding[] {
   const { kind, line, clientId, serviceId, providerId, source, value, currency, fee, net } = row;
   if (!row.paid) return [];
   const add = (name: "refunds" | "fees" | "net" | "payouts", units: bigint): void =>
@@ -29,7 +29,7 @@ export function addFees(run: RunState, row: CheckedRow): StatementFinding[] {
   if (got === netWithFee(row) || got === grossOf(row) - unitsOf(fee, currency)) return [];
   run.count("fee_differs");
   const difference = decimalOf(got - netWithFee(row), currency);
-  const ids = { clientId, serviceId, providerId };
+  const ids = { clientId, serviceId, providerId, reference };
   const statement = { value: kind === "refund" ? `-${value}` : value, currency };
   return [newFinding({ kind: "fee_differs", line, ...ids, source, statement, fee, net, difference })];
 }

@@ -87,6 +87,8 @@ export interface StatementSummary {
   };
   /** The first 20 lines of rows of another shop. */
   foreignLines: number[];
+  /** The sum of the paid payments in rows of another shop, for each currency. */
+  foreignSums: (Sum & { currency: string })[];
   /** The number of payments that were completed in the period. */
   stored: number;
   /** The number of findings of each kind. */

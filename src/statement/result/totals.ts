@@ -1,7 +1,13 @@
 import { decimalOf, minorUnits } from "../../model/money.js";
 import { type Money } from "../../model/payment.js";
 import { differenceKinds, type FindingKind } from "./finding.js";
-import { type ChannelTotals, type CurrencyTotals, type RowBucket, type Sum } from "./summary.js";
+import {
+  type ChannelTotals,
+  type CurrencyTotals,
+  type RowBucket,
+  type StatementSummary,
+  type Sum,
+} from "./summary.js";
 
 const maxChannels = 200;
 const rowBuckets = [
@@ -37,6 +43,7 @@ export class Totals {
     [...differenceKinds, "bad_row", "at_edge", "accepted_here"].map((kind) => [kind, 0]),
   ) as Record<FindingKind, number>;
   readonly #currencies = new Map<string, Record<CounterName, Counter>>();
+  readonly #foreign = new Map<string, Counter>();
   readonly #channels = new Map<string, Record<"matched" | "differing", Counter> & ChannelName>();
 
   /** Adds a paid row to its group and to its channel. */
@@ -54,6 +61,18 @@ export class Totals {
   /** Adds minor units of a row. */
   addMoney(counter: MoneyCounter, units: bigint, currency: string): void {
     add(this.#counters(currency)[counter], units);
+  }
+
+  /** Adds a paid row of another shop. */
+  addForeign({ value, currency }: Money): void {
+    const counter = this.#foreign.get(currency) ?? zero();
+    this.#foreign.set(currency, counter);
+    add(counter, minorUnits(value, currency));
+  }
+
+  foreignSums(): StatementSummary["foreignSums"] {
+    const sorted = [...this.#foreign].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    return sorted.map(([currency, counter]) => ({ currency, ...sumOf(currency, counter) }));
   }
 
   /** Adds the difference of a row of `amount_differs`. */

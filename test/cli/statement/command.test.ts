@@ -76,14 +76,16 @@ describe("tillkit statement", () => {
     const store = sqliteStore(path.join(folder.path, "two.db"));
     await saved(store, { webhooks: [webhook("w-1", { clientId: "m-1", outcome: "foreign" })] });
     await store.close();
-    folder.write("two.csv", "clientId,value,currency\nm-1,9,KMF\n");
+    folder.write("two.csv", "clientId,value,currency\nm-1,9,KMF\nm-2,11,KMF\n");
     const two = (...more: string[]) =>
       runCli(["statement", "two.csv", ...period, "--store", "two.db", ...more], { cwd: folder.path });
     expect(await two()).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("Give the application's --client-id-prefix"),
     });
-    expect((await two("--client-id-prefix", "k-")).stdout).toMatch(/1 foreign\nforeign {2}lines 2\n/);
+    expect((await two("--client-id-prefix", "k-")).stdout).toMatch(
+      /2 foreign\nforeign {2}lines 2, 3; sum 20 KMF\n/,
+    );
     expect((await two("--client-id-prefix=")).stdout).toContain("payments adopt m-1");
   });
 
@@ -93,6 +95,33 @@ describe("tillkit statement", () => {
     expect(stdout).toMatch(/1 {2}missing_here {2}/);
     expect(stdout).toMatch(/1 {2}amount_differs {2}/);
     expect(stdout).toContain("4 differences, 1 unreadable row.");
+  });
+
+  it("prints what a person asks the service about: the difference, the fee, and the provider's numbers", async () => {
+    const store = sqliteStore(path.join(folder.path, "asked.db"));
+    const reported = {
+      status: "completed",
+      providerId: "MVK-9",
+      at: "2024-05-02T10:00:00.000Z",
+      verified: [],
+    };
+    await saved(store, { created: [paid("a"), paid("b"), paid("only-here", { reported })] });
+    await store.close();
+    const header = "clientId,value,fee,net,providerId,source,currency";
+    const rows = ["a,1400,,,MVK-1,,KMF", "b,1475,25,1440,MVK-2,,KMF", "b,-500,,,MVK-R3,,KMF"];
+    folder.write("asked.csv", [header, ...rows, ""].join("\n"));
+    const argv = ["statement", "asked.csv", ...period, "--store", "asked.db"];
+    const { stdout } = await runCli(argv, { cwd: folder.path });
+    const printed = stdout.replaceAll(/\s+/g, " ");
+    expect(printed).toMatch(
+      /line 2: amount_differs: .*statement 1400 KMF; stored 1475 KMF, completed; difference -75 /,
+    );
+    expect(printed).toMatch(
+      /line 3: fee_differs: order \S+; b; number MVK-2; .*fee 25, net 1440; difference -10 /,
+    );
+    expect(printed).toContain("Ask the service why the net amount is not the gross amount minus the fee.");
+    expect(printed).toMatch(/line 4: refund_missing_here: .*number MVK-R3; .*statement -500 KMF; /);
+    expect(printed).toMatch(/missing_there: .*only-here; number MVK-9; .*stored 1475 KMF/);
   });
 
   it("prints first what a command settles, with few examples of what is only missing there", async () => {
