@@ -55,8 +55,8 @@ export function logNotices(addListener: Notices["add"], logger: Logger): void {
   addListener("store.went_back", ({ error }) => {
     logger.error({ err: loggable(error) }, "the store went back in time and needs a person");
   });
-  addListener("webhooks.silent", ({ since, waiting, expected }) => {
-    logger.error({ since, waiting, expected }, "no webhook comes any more, although payments are sent out");
+  addListener("webhooks.silent", ({ probability: _, ...silence }) => {
+    logger.error(silence, "webhooks no longer come");
   });
   addListener("webhooks.recovered", (silence) => {
     logger.info(silence, "a webhook came again");

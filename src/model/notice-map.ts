@@ -26,12 +26,19 @@ export interface NoticeMap {
   /** A dispatch used up its tries. It stays in the store until it is replayed. */
   "dispatch.dead": { event: TillkitEvent; handler: string; error: string };
   /**
-   * No webhook comes any more, although payments are sent out. The health has the reason `webhooks_silent` until one comes.
-   * `probability`: of such a silence, if nothing were wrong.
+   * No webhook comes any more, although payments are sent out; with `channel`: none of this channel, although others come. The health
+   * has the reason `webhooks_silent` until one comes. `waiting`: the payments without such a webhook. `expected`: how many of them
+   * usually have one. `probability`: of such a silence, if nothing were wrong.
    */
-  "webhooks.silent": { since: string; waiting: number; expected: number; probability: number };
-  /** A webhook came again. */
-  "webhooks.recovered": { since: string; silentMs: number };
+  "webhooks.silent": {
+    channel?: string;
+    since: string;
+    waiting: number;
+    expected: number;
+    probability: number;
+  };
+  /** A webhook came again, of this `channel` if only its webhooks were missing. */
+  "webhooks.recovered": { channel?: string; since: string; silentMs: number };
   /** The service could not be asked about a payment, or its answer was unusable. The kit asks again later. */
   "lookup.failed": { clientId?: string; error: unknown };
   /** The store failed to start, to record, to claim, or during a handler's transaction or its commit. The kit keeps trying. */

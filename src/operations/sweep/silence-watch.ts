@@ -1,22 +1,29 @@
-import { type NoticeMap, type Notify } from "../../model/notice-map.js";
+import { type Notify } from "../../model/notice-map.js";
 import { type Payment } from "../../model/payment.js";
 import { type PaymentStore } from "../../store/index.js";
-
-/** How long no webhook has come, and how much that means. */
-export type Silence = NoticeMap["webhooks.silent"];
+import {
+  maxProbability,
+  measureSilence,
+  type SentTimes,
+  type Silence,
+  timesOfChannel,
+  usualSurvival,
+} from "./measure-silence.js";
 
 /** The number of payments that one look reads, the newest first. */
 const maxRead = 500;
-/** Fewer payments do not show what is usual. */
-const minKnown = 30;
-/** Fewer payments that are as old say nothing about this age. */
-const minAtRisk = 10;
-/** A silence of this probability is told: one in a million between two webhooks. */
-const maxProbability = 1e-6;
+
+/** What is known of the webhooks of one channel, or of all. */
+interface Watched {
+  /** When the last one came, or came again after none of any channel did. */
+  last: number;
+  usual: ((ms: number) => number) | undefined;
+  silence: Silence | undefined;
+}
 
 /**
  * Makes the watch for webhooks that no longer come, although payments are sent out. Each look reads the newest payments by their index,
- * and sends `webhooks.silent`, and later `webhooks.recovered`.
+ * and sends `webhooks.silent`, and later `webhooks.recovered`: for all webhooks, and for those of one channel while others come.
  */
 export function createSilenceWatch<Tx>({
   store,
@@ -27,88 +34,71 @@ export function createSilenceWatch<Tx>({
   cautiousNow: () => Date;
   notify: Notify;
 }) {
-  let usual: ((ms: number) => number) | undefined;
-  let last = 0;
-  let silence: Silence | undefined;
+  const all: Watched = { last: 0, usual: undefined, silence: undefined };
+  const channels = new Map<string, Watched>();
+
+  function compare(watched: Watched, times: readonly SentTimes[], channel?: string): void {
+    const now = cautiousNow().getTime();
+    // A clock that was put back since wrote what is later than now.
+    const newest = Math.max(0, ...times.map(({ firstAt = 0 }) => (firstAt <= now ? firstAt : 0)));
+    if (newest > watched.last) {
+      watched.last = newest;
+      watched.usual = usualSurvival(times, newest) ?? watched.usual;
+    }
+    const { last, usual, silence } = watched;
+    const named = channel !== undefined && { channel };
+    if (silence && newest > Date.parse(silence.since)) {
+      watched.silence = undefined;
+      notify("webhooks.recovered", {
+        ...named,
+        since: silence.since,
+        silentMs: newest - Date.parse(silence.since),
+      });
+      // The other channels are as late as this one was.
+      if (watched === all) for (const one of channels.values()) one.last = Math.max(one.last, newest);
+    }
+    if (!usual || watched.silence) return;
+    const found = { ...named, ...measureSilence(times, { usual, last, now }) };
+    if (found.probability < maxProbability) notify("webhooks.silent", (watched.silence = found));
+  }
+
   return {
     /** Compares the webhooks that came with those that should have. */
     async look(): Promise<void> {
-      const now = cautiousNow().getTime();
       const times = timesOf(await store.list({ newestFirst: true, limit: maxRead }));
-      // A clock that was put back since wrote what is later than now.
-      const came = times.flatMap(({ firstAt = Infinity }) => (firstAt <= now ? [firstAt] : []));
-      last = Math.max(last, ...came);
-      usual = usualSurvival(times, last) ?? usual;
-      if (!usual) return;
-      if (silence && last > Date.parse(silence.since)) {
-        notify("webhooks.recovered", { since: silence.since, silentMs: last - Date.parse(silence.since) });
-        silence = undefined;
+      compare(all, times);
+      if (all.silence) return;
+      for (const { channel } of times)
+        if (channel !== undefined && !channels.has(channel))
+          channels.set(channel, { last: 0, usual: undefined, silence: undefined });
+      for (const [channel, watched] of channels) {
+        const ofChannel = timesOfChannel(times, channel);
+        compare(watched, ofChannel, channel);
+        if (!watched.silence && ofChannel.every(({ firstAt }) => firstAt === undefined))
+          channels.delete(channel);
       }
-      const found = measureSilence(times, { usual, last, now });
-      if (silence === undefined && found.probability < maxProbability)
-        notify("webhooks.silent", (silence = found));
     },
     /** Returns what a person must know; `undefined` while webhooks come as usual. */
-    problem: () =>
-      silence &&
-      `No webhook has come since ${silence.since}, although about ${Math.round(silence.expected)} of ${silence.waiting} payments should have a webhook. Check the webhook address at the service.`,
+    problem: () => {
+      if (all.silence) return describe(all.silence);
+      const found = [...channels.values()].flatMap(({ silence }) => (silence ? [describe(silence)] : []));
+      return found.length === 0 ? undefined : found.join(" ");
+    },
   };
 }
 
-/** When a payment was sent out, and when its first webhook came, in milliseconds. */
-export interface SentTimes {
-  sentAt: number;
-  firstAt: number | undefined;
-}
-
 function timesOf(payments: readonly Payment[]): SentTimes[] {
-  return payments.flatMap(({ checkoutUrl, createdAt, firstWebhookAt }) => {
+  return payments.flatMap(({ checkoutUrl, createdAt, firstWebhookAt, reported }) => {
     if (checkoutUrl === undefined) return [];
     const sentAt = Date.parse(createdAt);
     const firstAt = firstWebhookAt === undefined ? undefined : Date.parse(firstWebhookAt);
-    return [{ sentAt, firstAt }];
+    return [{ sentAt, firstAt, channel: reported?.source }];
   });
 }
 
-/**
- * Returns the share of payments that usually still have no webhook after a time: the Kaplan-Meier estimate of those that were sent out
- * before the last webhook. `undefined` where these are too few. It is a little too high, so that a few lucky payments make no alarm.
- */
-export function usualSurvival(
-  times: readonly SentTimes[],
-  last: number,
-): ((ms: number) => number) | undefined {
-  const known = times
-    .filter(({ sentAt }) => sentAt <= last)
-    .map(({ sentAt, firstAt }) => ({
-      ms: Math.max(0, (firstAt ?? last) - sentAt),
-      has: firstAt !== undefined,
-    }))
-    .toSorted((a, b) => a.ms - b.ms);
-  if (known.length < minKnown) return undefined;
-  let share = 1;
-  const steps = known.flatMap(({ ms, has }, index) => {
-    const atRisk = known.length - index;
-    if (!has || atRisk < minAtRisk) return [];
-    share *= 1 - 1 / (atRisk + 1);
-    return [{ ms, share }];
-  });
-  return (ms) => steps.findLast((step) => step.ms <= ms)?.share ?? 1;
-}
-
-/** Returns how probable it is that none of the payments without a webhook has got one since the last. */
-export function measureSilence(
-  times: readonly SentTimes[],
-  { usual, last, now }: { usual: (ms: number) => number; last: number; now: number },
-): Silence {
-  let [log, expected, waiting] = [0, 0, 0];
-  for (const { sentAt, firstAt } of times) {
-    if (firstAt !== undefined) continue;
-    const share = usual(now - sentAt) / (sentAt > last ? 1 : usual(last - sentAt));
-    if (share === 1) continue;
-    log += Math.log(share);
-    expected += 1 - share;
-    waiting += 1;
-  }
-  return { since: new Date(last).toISOString(), waiting, expected, probability: Math.exp(log) };
+function describe({ channel, since, waiting, expected }: Silence): string {
+  const missing = `although about ${Math.round(expected)} of ${waiting} payments should have one`;
+  return channel === undefined
+    ? `No webhook has come since ${since}, ${missing}. Check the webhook address at the service.`
+    : `No webhook of the channel "${channel}" has come since ${since}, ${missing}. Other webhooks come. Ask the service about this channel.`;
 }
