@@ -1,6 +1,8 @@
 import { randomFrom } from "../../crash/harness/random.mjs";
 import { sweepAll } from "./troubles.mjs";
 
+const hour = 60 * 60_000;
+
 /** The rules whose facts the tables of the database show. */
 const rules = [
   "claimed",
@@ -51,7 +53,7 @@ async function check(parts) {
   await sweepAll(parts);
   await sweepAll(parts);
   const listed = await list(parts);
-  const facts = factsIn(database);
+  const facts = factsIn(database, world.wall());
   for (const { clientId, number } of traffic.keptClaims)
     if (!claimsOf(database, clientId).some((claim) => isSame(claim.number, number)))
       violate(`the claim ${number} of ${clientId} was thanked for and is not stored`);
@@ -102,12 +104,12 @@ async function list(parts) {
 }
 
 /** Returns the ids of what needs a person, as the tables say it. */
-function factsIn(database) {
+function factsIn(database, now) {
   const { payments, webhooks, dispatches, resolutions } = database;
   const resolved = new Set([...resolutions.values()].map(({ receiptId }) => receiptId));
   const found = [
     ...[...payments.values()].flatMap((one) => (isClaimed(database, one) ? [`claimed:${one.clientId}`] : [])),
-    ...[...payments.values()].flatMap((one) => needsOf(one).map((rule) => `${rule}:${one.clientId}`)),
+    ...[...payments.values()].flatMap((one) => needsOf(one, now).map((rule) => `${rule}:${one.clientId}`)),
     ...[...webhooks.values()].flatMap(({ outcome, receiptId, clientId = receiptId }) => {
       const rule = outcome === "mismatch" ? "mismatched" : outcome;
       return rules.includes(rule) && !resolved.has(receiptId) ? [`${rule}:${clientId}`] : [];
@@ -137,10 +139,11 @@ function isSame(one, other) {
   return letters(one) === letters(other);
 }
 
-/** A day has passed: what is open is overdue. */
-function needsOf({ state, withheld, attention }) {
+/** What is open is overdue, because a day has passed. An intent that an outage delayed may be younger. */
+function needsOf({ state, withheld, attention, createdAt }, now) {
   if (withheld === "unsettled") return ["paid_other_amount"];
   if (attention !== undefined) return attention === "settled" ? [] : [attention];
+  if (now - Date.parse(createdAt) < hour * (state === "uncertain" ? 1 : 24)) return [];
   if (state === "creating" || state === "uncertain") return ["creation_uncertain"];
   return state === "pending" ? ["overdue"] : [];
 }
