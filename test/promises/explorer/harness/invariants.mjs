@@ -169,10 +169,11 @@ function checkRegistrations({ violate, database }) {
   }
 }
 
-/** C: what waits too long was raised. */
+/** C: what waits too long was raised. An outage may have delayed an intent until now. */
 export function checkRaised(world, { database }) {
-  for (const { clientId, state, overdueAt } of database.payments.values())
-    if (["creating", "pending", "uncertain"].includes(state) && overdueAt === undefined)
+  const isOld = (createdAt) => world.wall() - Date.parse(createdAt) > 24 * 60 * 60_000;
+  for (const { clientId, state, overdueAt, createdAt } of database.payments.values())
+    if (["creating", "pending", "uncertain"].includes(state) && overdueAt === undefined && isOld(createdAt))
       world.violate("raised", `${clientId} is ${state} since more than a day, and not overdue`);
   for (const { clientId, outcome, isRaised } of database.webhooks.values())
     if (["unmatched", "unconfirmed"].includes(outcome) && !isRaised)
