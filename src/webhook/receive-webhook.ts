@@ -67,8 +67,9 @@ function bytesOf(given: unknown): Buffer {
   );
 }
 
-/** Returns the headers by their names in lower case, as Node gives them. */
-function headersOf(given: WebhookRequest["headers"], signature: string): VerifyInput["headers"] {
+/** Returns the headers by their names in lower case, as Node gives them. Without headers, the signature is missing. */
+function headersOf(given: WebhookRequest["headers"] | undefined, signature: string): VerifyInput["headers"] {
+  if (given === undefined) return {};
   // Node's own are not copied: they are most of the calls.
   if (Object.hasOwn(given, signature.toLowerCase())) return given as VerifyInput["headers"];
   const headers: Record<string, string | readonly string[] | undefined> = {};

@@ -101,6 +101,11 @@ describe("a signed webhook", () => {
     expect((await payments.receiveWebhook({ headers, rawBody })).outcome).toBe("applied");
   });
 
+  it("is refused as unsigned where the headers were forgotten", async () => {
+    const given = { rawBody: signed(completedBody()).rawBody } as never;
+    await expect(testKit().receiveWebhook(given)).rejects.toMatchObject({ code: "signature_missing" });
+  });
+
   it.each([
     ["a string", "{}"],
     ["a parsed body", {}],
