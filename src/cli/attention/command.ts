@@ -135,8 +135,10 @@ function printEntries(entries: readonly AttentionEntry[], output: Output): void 
     const last = changes.at(-1);
     const said =
       last && `${last.did} by ${last.by} at ${last.at.slice(0, 16)}Z: ${last.reason ?? last.after ?? ""}`;
-    for (const text of [why, next, ...(said === undefined ? [] : [said])])
-      output.print(`  ${wrap(oneLine(text), output.width - 2, "  ")}`);
+    const wrapped = (text: string) => wrap(oneLine(text), output.width - 2, "  ");
+    // The next step has commands to copy, which no line break may cut.
+    for (const text of [wrapped(why), oneLine(next), ...(said === undefined ? [] : [wrapped(said)])])
+      output.print(`  ${text}`);
   }
 }
 

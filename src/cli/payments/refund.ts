@@ -25,8 +25,18 @@ export const recordRefund: RunAction = async (payments, args, context) => {
   const given = await readRefund(payments, args);
   const would = await payments.resolve({ ...given, dryRun: true });
   const { payment, resolution: planned } = would;
-  if (would.resolved)
+  if (would.resolved) {
     output.print(`${given.clientId}, order ${payment!.reference}: ${describeRefund(planned.refund)}.`);
+    // The same transfer may be recorded with another key, or without one.
+    const { entries } = await payments.history(payment!.clientId);
+    for (const one of entries)
+      if (one.kind === "resolution" && one.refund)
+        output.print(
+          oneLine(
+            `Another refund is recorded already, by ${one.by} at ${one.at}: ${describeRefund(one.refund)}.`,
+          ),
+        );
+  }
   const isWanted =
     would.resolved && (args.has("apply") || (await confirms("Record this refund?", args, context)));
   const { resolution, resolved }: Resolved = isWanted ? await payments.resolve(given) : would;

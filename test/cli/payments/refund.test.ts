@@ -37,6 +37,11 @@ describe("tillkit payments refund", () => {
   it("records the same command once, says so, and takes another key for another refund", async () => {
     const again = await refund(["c-1", "--amount", "500", "--apply"]);
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("recorded before, by Amina at")]);
+    const other = await refund(["c-1", "--amount", "500", "--key", "second"]);
+    expect(other.stdout).toMatch(
+      /Another refund is recorded already, by Amina at .*: refund of 500 of 1475 KMF, 975 KMF left\./,
+    );
+    expect(again.stdout).not.toContain("Another refund");
     const keyed = documentOf(
       await refund(["c-1", "--amount", "500", "--key", "second", "--apply", "--json"]),
     );
