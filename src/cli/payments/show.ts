@@ -3,7 +3,7 @@ import { sameValue } from "../../model/money.js";
 import { type RunAction } from "../terminal/actions.js";
 import { type Arguments } from "../terminal/command.js";
 import { byPerson, commandLine, databaseHint } from "../terminal/command-line.js";
-import { oneLine, type Output, wrap } from "../terminal/output.js";
+import { oneLine, type Output } from "../terminal/output.js";
 import { paymentsNamed, printPayments } from "./find.js";
 import { notesOf } from "./notes-of.js";
 
@@ -20,7 +20,7 @@ export const showPayment: RunAction = async (payments, args, { output }) => {
       output.print(
         found.length > 0
           ? "\nGive show the clientId of one of these payments."
-          : `Nothing is stored about ${text}.`,
+          : `No payment was found for ${text}. To search the webhooks too: ${commandLine(["payments", "find", text], args)}`,
       );
       return code === 0 ? 1 : code;
     }
@@ -52,10 +52,9 @@ function printHistory({ clientId, payment, others, entries }: PaymentHistory, ou
 /** Prints what needs a person, or how a payment is completed that the service has not reported as paid. */
 function printNext(history: PaymentHistory, args: Arguments, output: Output): void {
   const { clientId, payment, attention, entries } = history;
-  const print = (text: string): void => output.print(`  ${wrap(text, output.width - 2, "  ")}`);
   for (const { why, next } of attention) {
     output.print(`\n${output.paint("bold", oneLine(why))}`);
-    print(next);
+    output.print(`  ${oneLine(next)}`);
   }
   if (attention.length > 0) {
     if (databaseHint(args)) output.print(databaseHint(args));

@@ -6,7 +6,7 @@ import { type Arguments, type CommandDefinition, type Context, type ExitCode } f
 import { confirms } from "../terminal/confirm.js";
 import { databaseOptions } from "../terminal/database.js";
 import { withOfflineKit } from "../terminal/offline-kit.js";
-import { oneLine, type Output, wrap } from "../terminal/output.js";
+import { oneLine, type Output } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { requiredOption, requiredOptions } from "../terminal/option-values.js";
 
@@ -101,9 +101,7 @@ async function decide(
 async function printOpen(payments: Payments, clientId: string, output: Output): Promise<void> {
   const { attention } = await payments.history(clientId, { limit: 1 });
   for (const { id, why, next } of attention)
-    output.print(
-      `\n${oneLine(`This payment has an open entry, ${id}: ${why}`)}\n  ${wrap(oneLine(next), output.width - 2, "  ")}`,
-    );
+    output.print(`\n${oneLine(`This payment has an open entry, ${id}: ${why}`)}\n  ${oneLine(next)}`);
 }
 
 /** Returns what the decision would change, for people. */

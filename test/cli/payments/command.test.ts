@@ -133,7 +133,10 @@ describe("tillkit payments", () => {
       "tillkit payments refund c-4 --amount <amount> --key <transfer> --by",
     );
     expect((await payments("show", "c-lost")).stdout).toContain("The store has no payment c-lost");
-    expect(await payments("show", "c-9")).toMatchObject({ code: 1 });
+    expect(await payments("show", "c-9")).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("To search the webhooks too: tillkit payments find c-9"),
+    });
   });
 
   it("prints what people and programs wrote on one line each", async () => {
