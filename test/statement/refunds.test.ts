@@ -111,6 +111,14 @@ describe("a row with a negative amount", () => {
     expect(both.findings).toMatchObject([{ line: 3, key: expect.any(String) }]);
   });
 
+  it("has a key with the provider's number, which two partial refunds may share", async () => {
+    const { store } = await shopWith(paid("a"));
+    const lines = [sale("a"), back("a", "500", 20, "MVK-R1"), back("a", "500", 21, "MVK-R1")];
+    const keys = (await compared(store, header, lines)).findings.map(({ key }) => key);
+    expect(keys).toEqual([1, 2].map(() => expect.stringMatching(/^row:MVK-R1:[0-9a-f]{24}$/)));
+    expect(new Set(keys).size).toBe(2);
+  });
+
   it("has no key without a time and a number of the provider, because such rows look equal", async () => {
     const { store } = await shopWith(paid("a"));
     const { findings } = await compared(store, "clientId,value,currency", ["a,1475,KMF", "a,-5,KMF"]);

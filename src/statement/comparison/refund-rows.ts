@@ -16,7 +16,9 @@ const prefix = "row:";
 export function refundRowKey({ providerId, time, value, currency }: CheckedRow): string {
   if (!providerId && !time) return "";
   const facts = JSON.stringify([providerId ?? "", time ?? "", value, currency]);
-  return prefix + createHash("sha256").update(facts).digest("hex").slice(0, 24);
+  const digest = createHash("sha256").update(facts).digest("hex").slice(0, 24);
+  // In a payment's history, a person looks for the number. It alone is no key: partial refunds may share it.
+  return prefix + (providerId ? `${providerId.slice(0, 100)}:` : "") + digest;
 }
 
 /** Finds the refunds of a statement that are not recorded. The rows of one payment come one after the other. */
