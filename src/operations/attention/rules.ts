@@ -164,14 +164,14 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     settle: "attention",
     why: () => "The creation had no clear answer: the service may or may not have this payment.",
     next: (fact) =>
-      `Ask the service. If it is paid: ${acceptLine("lookup", fact)}. Otherwise: ${settleLine(fact)}.`,
+      `Look for the payment in a statement, or ask the service. If it is paid: ${acceptLine("statement", fact)}. Otherwise: ${settleLine(fact)}.`,
   },
   overdue: {
     of: "payment",
     settle: "attention",
     why: () => "The payment has been open for too long, and the service reported nothing.",
     next: (fact) =>
-      `Ask the service. If it is paid: ${acceptLine("lookup", fact)}. Otherwise: ${settleLine(fact)}.`,
+      `Look for the payment in a statement, or ask the service. If it is paid: ${acceptLine("statement", fact)}. Otherwise: ${settleLine(fact)}.`,
   },
   spool_set_aside: {
     of: "process",
