@@ -12,8 +12,8 @@ export interface NoticeMap {
   /** A spooled webhook cannot be recorded, although the store works. Look at the file. */
   "webhook.set_aside": { reason: string; file: string };
   /**
-   * The spool can take no webhooks, or cannot give back those that wait in it. Sent once, until it can again; the health has the reason
-   * `spool_unavailable` as long.
+   * The kit cannot write webhooks to the spool, or cannot read those that wait in it. Sent once for each such failure. Until the spool
+   * works again, the health has the reason `spool_unavailable`.
    */
   "spool.unavailable": { error: unknown };
   /**

@@ -92,7 +92,7 @@ export const handlersCommand: CommandDefinition = {
     "--error <text>": "With retry: selects the dispatches whose last error contains this text.",
     "--event <type>":
       "With retry: selects the dispatches of this event type. With retire: retires only the registration for this " +
-      "event type; * means onAny.",
+      "event type. * names the registration by onAny.",
     "--event-id <id>": "With retry: selects the dispatches of this single event.",
     "--since <time>":
       "With retry: selects the dispatches that died at this time or later: a UTC day, or a time with an offset.",

@@ -33,7 +33,7 @@ export type HistoryEntry = {
   | { kind: "created" }
   | { kind: "reported"; reported: LastReport }
   | { kind: "return"; to: "success" | "cancel" }
-  /** What the customer gave on the return page; whether the service has reported the same number. */
+  /** A claim on the return page: the customer's `number`, and whether the service has reported it too. */
   | { kind: "claim"; number: string; isReported: boolean }
   | { kind: "webhook" | "lookup"; receiptId: string; status?: string; copies: number }
   | { kind: "decision"; receiptId: string; outcome: WebhookRecord["outcome"]; reason?: string }

@@ -18,8 +18,8 @@ export interface CellOptions {
 }
 
 /**
- * Returns an amount in the kit's format, with a minus before a negative one. Text that does not fit is returned unchanged;
- * `undefined` if it would be misread.
+ * Returns an amount in the kit's format, with a minus before a negative one. Text that is no number in the statement's format is
+ * returned unchanged, and is checked later. Returns `undefined` where that check would read another amount.
  */
 export function readValue(text: string, cells: CellOptions): string | undefined {
   const { isNegative, unsigned } = readSign(text);

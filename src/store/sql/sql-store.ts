@@ -249,7 +249,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     return this.#closed;
   }
 
-  /** Returns a method that reads committed rows, which may take long where they are many. */
+  /** Returns a method that reads committed rows. With `many`, a slow reader of the driver reads them, because it may take long. */
   #reads<A extends unknown[], T>(read: (of: Session, db: Database, ...asked: A) => Promise<T>, many = true) {
     const reader = (): Session => (many && this.#driver.slowReader) || this.#driver.reader;
     return (...asked: A): Promise<T> => this.#use(() => read(reader(), this.#db, ...asked));
