@@ -67,7 +67,7 @@ export const statementCommand: CommandDefinition = {
   exitCodes: {
     0: "The statement and the stored payments agree.",
     1: "The command found a difference, or could not read a row.",
-    2: "The command was used wrongly, or the database, the columns or the period are not known.",
+    2: "An argument is wrong, or an option must name the database, the columns or the period.",
     3: "The file or the database cannot be read, or a report cannot be written.",
   },
   async run(args, context) {

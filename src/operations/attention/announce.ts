@@ -51,7 +51,7 @@ export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number
     (from: typeof sources) =>
     ({ rule, subject }: Pick<Fact, "rule" | "subject">) =>
       from[ruleTable[rule].of].one(rule, subject);
-  // A process whose option or clock differs may have announced what is too young for this one, which must not close it.
+  // A process with another option or clock may have announced an entry that is too young here. It must stay open.
   const oneOfAnyAge = one(factSources({ ...parts, reasons, unmatchedAfterMs: "any age" }));
   let told: string | undefined;
   let open: { rule: AttentionRule; after: Fact["position"] | undefined } | undefined;

@@ -55,7 +55,7 @@ export class Signing {
   readonly #options: SandboxSigning;
   #secret: string;
   #previous: string | undefined;
-  /** Serves as the old secret until a rotation. */
+  /** A secret that was never valid. Until the first rotation, it is the old secret. */
   #neverValid: string | undefined;
   #scheme: SandboxSignature;
 

@@ -15,7 +15,7 @@ export interface Dialect {
   readonly rowsPerStatement: number;
   /** Whether a parameter may be a list, so that rows are passed as one list for each column. */
   readonly takesLists: boolean;
-  /** Whether `on conflict do nothing returning` returns the rows that were stored. */
+  /** Whether `on conflict do nothing returning` returns the rows that this statement inserted. */
   readonly reportsInserted: boolean;
   /** Whether a query may contain statements that write, and return what they wrote. */
   readonly writesInQueries: boolean;

@@ -42,7 +42,7 @@ const endlessMs = 2 ** 31 - 1;
 
 /** When a connection was opened or last answered. Several stores may share a pool. */
 const answeredAt = new WeakMap<object, number>();
-/** Since when it is known which connections a pool of an application opens. */
+/** When the kit began to watch which connections a pool of an application opens. */
 const watchedSince = new WeakMap<object, number>();
 
 /**

@@ -125,8 +125,8 @@ function dueDispatches(db: Database, options: ClaimOptions): Fragment {
 const maxUnmarkedMs = 50 * 24 * 60 * 60 * 1000;
 
 /**
- * Returns the assignments of a wait from now on. `waits_from` is as long before this moment as `due_at` is after it: a dispatch
- * whose `waits_from` is in the future was written by a clock that was put back since, and is due.
+ * Returns the SQL assignments that let a dispatch wait for `ms`: `due_at` is so long after now, and `waits_from` so long before.
+ * Where `waits_from` is in the future, the clock was put back after the write, and the dispatch is due.
  */
 function waitFor({ now }: Dialect, ms: number): Fragment {
   const rounded = Math.round(ms);
