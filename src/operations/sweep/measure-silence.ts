@@ -5,7 +5,7 @@ export type Silence = NoticeMap["webhooks.silent"];
 
 /** Fewer payments do not show what is usual. */
 const minKnown = 30;
-/** Fewer webhooks, or fewer payments that are as old, do not show how long it takes. Nor does less than a quarter of the payments. */
+/** Fewer webhooks, or fewer payments that are as old, do not show how long it takes. */
 const minCases = 10;
 /** A silence of this probability is told: one in a million between two webhooks. */
 export const maxProbability = 1e-6;
