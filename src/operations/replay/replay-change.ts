@@ -1,4 +1,5 @@
 import { type Payment } from "../../model/payment.js";
+import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type ResolutionRecord, type WebhookRecord } from "../../store/index.js";
 
 /** One webhook whose decision is another one now. */
@@ -17,6 +18,17 @@ export interface ReplayChange {
   reason?: string;
   /** The payment's state before and after, where it changes. */
   state?: { from: Payment["state"]; to: Payment["state"] };
+}
+
+/** Returns a change, with the payment's state where it is another one afterwards. */
+export function replayChange(
+  decided: Pick<ReplayChange, "receiptId" | "receivedAt" | "from" | "to">,
+  about: Record<"clientId" | "reason", string | undefined> & Record<"before" | "after", Payment | undefined>,
+): ReplayChange {
+  const { clientId, reason, before, after } = about;
+  const isOther = before && after && before.state !== after.state;
+  const state = isOther ? { from: before.state, to: after.state } : undefined;
+  return { ...decided, ...withoutUndefined({ clientId, reason, state }) };
 }
 
 /** Returns what the history keeps of a change, if the webhook names a payment. Without its receiptId, which would settle the webhook. */

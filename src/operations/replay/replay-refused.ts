@@ -4,7 +4,7 @@ import { type Arrival, type Receipt } from "../../webhook/recording/arrival.js";
 import { keysOf, planGroup } from "../../webhook/recording/plan-group.js";
 import { type Recorder } from "../../webhook/recording/recorder.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
-import { type ReplayChange, replayedBy } from "./replay-change.js";
+import { type ReplayChange, replayChange, replayedBy } from "./replay-change.js";
 
 /** The parts of the kit that recording a refused webhook uses. */
 export interface ReplayParts<Tx> extends RecordingParts<Tx>, Pick<ReceiveParts, "scheme"> {
@@ -34,22 +34,16 @@ export async function replayRefused<Tx>(
     const receipt = dryRun ? planned : await recorder.record(arrival);
     const { outcome: to, clientId } = receipt;
     if (to === "duplicate" || to === "spooled") return receipt;
+    const { receiptId } = receipt;
     const { receivedAt } = arrival;
     const reason = plan.changes.webhooks[0]?.reason;
     const [before, after] = [locked.payments, plan.changes.updated].map((payments) =>
       payments.find((one) => one.clientId === clientId),
     );
-    change = {
-      receiptId: receipt.receiptId,
-      ...(clientId !== undefined && { clientId }),
-      receivedAt,
-      from: "refused",
-      to,
-      ...(reason !== undefined && { reason }),
-      ...(before &&
-        after &&
-        before.state !== after.state && { state: { from: before.state, to: after.state } }),
-    };
+    change = replayChange(
+      { receiptId, receivedAt, from: "refused", to },
+      { clientId, reason, before, after },
+    );
     const resolutions = person && !dryRun ? replayedBy(change, person, newId(), at) : [];
     if (resolutions.length > 0) await store.transaction((tx) => store.save(tx, { resolutions }));
     return receipt;

@@ -10,7 +10,7 @@ import { inGroups } from "../sweep/in-groups.js";
 import { queryError, queryTimes, refuseUnknown } from "../reading/query.js";
 import { checkPerson } from "../resolution/resolution.js";
 import { type WebhookRequest } from "../../webhook/receive-webhook.js";
-import { type ReplayChange, replayedBy } from "./replay-change.js";
+import { type ReplayChange, replayChange, replayedBy } from "./replay-change.js";
 import { replayRefused, type ReplayParts } from "./replay-refused.js";
 
 /** Selects stored webhooks: those that match every given condition. */
@@ -156,17 +156,7 @@ async function replayPage<Tx>(
       const { outcome: to, reason } = decided;
       decisions.rematch(receiptId, decided, clientId);
       const after = clientId === undefined ? undefined : payments.find(clientId);
-      changes.push({
-        receiptId,
-        ...(clientId !== undefined && { clientId }),
-        receivedAt,
-        from,
-        to,
-        ...(reason !== undefined && { reason }),
-        ...(before &&
-          after &&
-          before.state !== after.state && { state: { from: before.state, to: after.state } }),
-      });
+      changes.push(replayChange({ receiptId, receivedAt, from, to }, { clientId, reason, before, after }));
     }
     const updated = payments.changed();
     const resolutions = run.person ? changes.flatMap((one) => replayedBy(one, run.person!, newId(), at)) : [];
