@@ -2,7 +2,13 @@ import { type Payments, type Replayed, type ReplayQuery, type WebhookRequest } f
 import { makeScheme } from "../sign/make-scheme.js";
 import { readSettingsWithSecret, signatureOptions } from "../sign/signature-settings.js";
 import { optionError } from "../terminal/arguments.js";
-import { type Arguments, type CommandDefinition, type Context, type ExitCode } from "../terminal/command.js";
+import {
+  type Arguments,
+  type CommandDefinition,
+  type Context,
+  type ExitCode,
+  readOption,
+} from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
 import {
   confirmNeeded,
@@ -14,16 +20,15 @@ import {
 import { oneLine, type Output } from "../terminal/output.js";
 import { readBytes } from "../terminal/read-file.js";
 import { requiredOptions, timeOption } from "../terminal/option-values.js";
-import { readCapturedRequest } from "../verify/read-input.js";
+import { joinedHeader, readCapturedRequest } from "../verify/read-input.js";
 
 /** The outcome that a webhook is stored with. Duplicates are counted, and not stored. */
 type StoredOutcome = NonNullable<ReplayQuery["outcome"]>;
 
 /** The options that only a file needs. */
-const signatureNames = Object.keys(signatureOptions).flatMap((written) => {
-  const [, name = ""] = /^--([a-z-]+)/.exec(written) ?? [];
-  return name === "env-file" ? [] : [name];
-});
+const signatureNames = Object.entries(signatureOptions)
+  .map((option) => readOption(option).name)
+  .filter((name) => name !== "env-file");
 
 const outcomeChoices = "applied|stale|mismatch|unmatched|unconfirmed|foreign|unrecognised|inadmissible";
 
@@ -92,11 +97,11 @@ async function readRefused(args: Arguments, context: Context) {
   }
   const signature = makeScheme(await readSettingsWithSecret(args, context));
   const { headers, rawBody } = readCapturedRequest(await readBytes(args.operand, context));
-  const name = signature.header.toLowerCase();
-  const values = headers.filter(([one]) => one === name).map(([, value]) => value);
-  // Node joins repeated headers like this.
-  const given = values.length > 0 ? { [name]: values.join(", ") } : {};
-  return { signature, refused: { rawBody, headers: given } };
+  const given = joinedHeader(headers, signature.header);
+  return {
+    signature,
+    refused: { rawBody, headers: given === undefined ? {} : { [signature.header]: given } },
+  };
 }
 
 async function replayStoredWebhooks(
@@ -188,10 +193,9 @@ async function findUnconfirmed(
   for (const { receiptId, from, state } of changes) {
     if (state?.to !== "completed") continue;
     const isFile = from === "refused";
-    const [webhook] = isFile
-      ? [payments.options.signature]
-      : await payments.store.webhooks({ receiptId, limit: 1 });
-    if (webhook && webhook.covers !== "body")
+    const stored = isFile ? [] : await payments.store.webhooks({ receiptId, limit: 1 });
+    const covers = isFile ? payments.options.signature.covers : stored[0]?.covers;
+    if (covers !== undefined && covers !== "body")
       return (
         `The webhook ${isFile ? "in the file" : receiptId} would complete its payment, and its signature covers only fields, ` +
         confirmNeeded

@@ -84,7 +84,8 @@ export function withCommonOptions({
   };
 }
 
-function readOption([written, summary]: [string, string]): OptionSpec {
+/** Reads an option as a command writes it: `-h, --help`, or `--day <day>`. */
+export function readOption([written, summary]: [string, string]): OptionSpec {
   const [, short, name = "", value, repeated] =
     /^(?:-(\w), )?--([a-z-]+)(?: <(.+)>)?( \.\.\.)?$/.exec(written) ?? [];
   return {

@@ -5,7 +5,7 @@ import { type SignatureSettings } from "../sign/signature-settings.js";
 import { type Finding, type Severity } from "../terminal/finding.js";
 import { type Cause, findCause } from "./find-cause.js";
 import { type DiagnosisCode, hypotheses, type Variant } from "./hypotheses.js";
-import { type CapturedRequest } from "./read-input.js";
+import { type CapturedRequest, joinedHeader } from "./read-input.js";
 
 /** What `verify` was asked to check. */
 export interface SignatureInput extends CapturedRequest {
@@ -17,10 +17,7 @@ export interface SignatureInput extends CapturedRequest {
 /** Checks a signature as the kit does. If it does not match, looks for the one mistake that explains it. */
 export async function checkSignature(input: SignatureInput) {
   const { settings, rawBody, headers } = input;
-  const name = settings.header.toLowerCase();
-  const values = headers.filter(([one]) => one === name).map(([, value]) => value);
-  // Node joins repeated headers like this.
-  const given = values.length > 0 ? values.join(", ") : undefined;
+  const given = joinedHeader(headers, settings.header);
   const { verified, refusals } = await askKit(settings, rawBody, given);
   if (verified) return { verified, findings: notesOn(settings, rawBody, given!) };
 

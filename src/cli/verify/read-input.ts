@@ -35,6 +35,12 @@ export function readCapturedRequest(bytes: Buffer): CapturedRequest {
   return { headers, rawBody: bytes.subarray(emptyLine.at + emptyLine.length) };
 }
 
+/** Returns the values of a header as Node joins them; `undefined` if the request has no such header. */
+export function joinedHeader(headers: CapturedRequest["headers"], header: string): string | undefined {
+  const values = headers.filter(([name]) => name === header.toLowerCase()).map(([, value]) => value);
+  return values.length > 0 ? values.join(", ") : undefined;
+}
+
 function invalidRequest(because: string) {
   return operandError(`With --request, the file must contain a whole request, but ${because}.`);
 }
