@@ -169,16 +169,7 @@ function checkAdoption(adoption: Adoption): Adoption {
   const isId = typeof serviceId === "string" && /^[^\p{Cc}\p{Cs}]{1,128}$/u.test(serviceId);
   if (serviceId !== undefined && !isId)
     throw new TillkitError("service_id_invalid", "serviceId must be a string of 1 to 128 characters.");
-  return {
-    clientId,
-    serviceId,
-    reference,
-    total: request.total,
-    metadata: request.metadata,
-    by,
-    reason,
-    dryRun,
-  };
+  return { ...names, total: request.total, metadata: request.metadata };
 }
 
 function refuseConflict(stored: Payment, { clientId, serviceId, reference, total }: Adoption): void {
