@@ -1,10 +1,13 @@
+/** A word in a command, quoted or not, that would be read as an option. */
+const hyphenated = /^'?-/;
+
 /** Returns an option with its value. A value that begins with a hyphen would be taken for the next option. */
 export function optionText(option: string, value: string): string {
-  return /^'?-/.test(value) ? `${option}=${value}` : `${option} ${value}`;
+  return hyphenated.test(value) ? `${option}=${value}` : `${option} ${value}`;
 }
 
 /** Returns a command with its operand and its options. An operand that begins with a hyphen must come last, after two hyphens. */
 export function withOperand(command: string, operand: string, options: string): string {
-  const parts = /^'?-/.test(operand) ? [command, options, "--", operand] : [command, operand, options];
+  const parts = hyphenated.test(operand) ? [command, options, "--", operand] : [command, operand, options];
   return parts.filter((word) => word !== "").join(" ");
 }
