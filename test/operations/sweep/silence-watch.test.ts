@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { MemoryStore, type NoticeMap } from "tillkit";
+import { MemoryStore, type NoticeMap, type Payment } from "tillkit";
 import { type SentTimes, usualSurvival } from "../../../src/operations/sweep/measure-silence.js";
 import { createSilenceWatch } from "../../../src/operations/sweep/silence-watch.js";
 import { closeAll, testKit } from "../../support/kit.js";
@@ -133,6 +133,17 @@ describe.each(Object.entries(shops))("a shop that %s", (name, shop) => {
   );
 });
 
+/** Returns the payment that was sent out in this minute. */
+const sentIn = (n: number, more: Partial<Payment>) =>
+  pendingPayment({
+    clientId: `c-${n}`,
+    reference: `order-${n}`,
+    serviceId: `s-${n}`,
+    checkoutUrl: "https://pay.example/1",
+    createdAt: at(n * minute),
+    ...more,
+  });
+
 describe("the kit", () => {
   afterEach(closeAll);
 
@@ -140,14 +151,7 @@ describe("the kit", () => {
     let ahead = 0;
     // Each was answered within a minute, until the last 20. At one of the webhooks the clock was wrong.
     const created = Array.from({ length: 120 }, (_, n) =>
-      pendingPayment({
-        clientId: `c-${n}`,
-        reference: `order-${n}`,
-        serviceId: `s-${n}`,
-        checkoutUrl: "https://pay.example/1",
-        createdAt: at(n * minute),
-        ...(n < 100 && { firstWebhookAt: at(n === 50 ? day : n * minute + 30_000) }),
-      }),
+      sentIn(n, n < 100 ? { firstWebhookAt: at(n === 50 ? day : n * minute + 30_000) } : {}),
     );
     const store = new MemoryStore();
     await store.transaction((tx) => store.save(tx, { created }));
@@ -185,12 +189,7 @@ describe("the kit", () => {
   it("tells once that no webhook of one channel comes any more, although others come", async () => {
     let ahead = 0;
     const sold = (n: number, source: string) =>
-      pendingPayment({
-        clientId: `c-${n}`,
-        reference: `order-${n}`,
-        serviceId: `s-${n}`,
-        checkoutUrl: "https://pay.example/1",
-        createdAt: at(n * minute),
+      sentIn(n, {
         firstWebhookAt: at(n * minute + 30_000),
         reported: { status: "completed", source, at: at(n * minute), verified: [] },
       });

@@ -21,19 +21,29 @@ function storing(recode: (value: string) => string): Spoil {
   return (adapter) => ({ ...adapter, write: (changes, tx) => adapter.write(changes.map(recoded), tx) });
 }
 
+/** Reads the records with the changes that the transaction has not committed yet. */
+function readingOwn(
+  records: ReadonlyMap<string, StoredRecord>,
+  changesOf: (tx: object) => readonly RecordChange[] | undefined,
+): Pick<Adapter, "durable" | "read" | "scan"> {
+  const seenBy = (tx: object = {}): Adapter => {
+    const seen = new Map(records);
+    apply(seen, changesOf(tx) ?? []);
+    return memoryAdapter(seen);
+  };
+  return {
+    durable: true,
+    read: (keys, tx) => seenBy(tx).read(keys),
+    scan: (range, tx) => seenBy(tx).scan(range),
+  };
+}
+
 /** Compares all versions with a select, and then fewer in the statements that write. */
 function comparingAgain(isDone: (version: number, change: RecordChange) => boolean): Spoil {
   return (_, records) => {
     const written = new WeakMap<object, readonly RecordChange[]>();
-    const seenBy = (tx: object | undefined): Adapter => {
-      const seen = new Map(records);
-      apply(seen, written.get(tx ?? {}) ?? []);
-      return memoryAdapter(seen);
-    };
     return {
-      durable: true,
-      read: (keys, tx) => seenBy(tx).read(keys),
-      scan: (range, tx) => seenBy(tx).scan(range),
+      ...readingOwn(records, (tx) => written.get(tx)),
       async transaction(run) {
         const tx = { id: 1 };
         const result = await run(tx);
@@ -241,15 +251,8 @@ const deletingLater: Spoil = (adapter, records) => ({
 const wholeFile: Spoil = (_, records) => {
   const own = new WeakMap<object, { changes?: readonly RecordChange[]; unlock?: () => void }>();
   let locked: Promise<unknown> = Promise.resolve();
-  const seenBy = (tx: object = {}): Adapter => {
-    const seen = new Map(records);
-    apply(seen, own.get(tx)?.changes ?? []);
-    return memoryAdapter(seen);
-  };
   return {
-    durable: true,
-    read: (keys, tx) => seenBy(tx).read(keys),
-    scan: (range, tx) => seenBy(tx).scan(range),
+    ...readingOwn(records, (tx) => own.get(tx)?.changes),
     async transaction(run) {
       const tx = { id: 1 };
       const state: ReturnType<typeof own.get> = {};
