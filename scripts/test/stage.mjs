@@ -26,7 +26,7 @@ export async function runStage(name, [tool, ...args], { environment = {}, output
   return { name, passed, seconds, totals: { passed: Number(passed), failed: Number(!passed), skipped: 0 } };
 }
 
-/** Runs the commands of each list one after the other, and all lists at the same time. Resolves to the results. */
+/** Runs all lists at the same time, and the commands of one list one after the other. Resolves to the results. */
 export async function runLists(...lists) {
   const ended = lists.map(async (stages) => {
     const results = [];

@@ -30,8 +30,7 @@ export function refuseUnknownFields(request: object, known: object): void {
 }
 
 /**
- * Returns a copy of the request, which the caller's later changes do not reach. Throws for a request that can never become a
- * payment, before anything is stored or sent.
+ * Checks a request before anything is stored or sent, and returns a copy of it. The caller may change the request later.
  *
  * @throws TillkitError `reference_invalid`, `amount_invalid`, `currency_invalid`, `client_id_invalid`, `locale_invalid`,
  * `metadata_invalid`, `option_invalid`

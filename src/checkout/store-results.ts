@@ -45,7 +45,7 @@ function mayBind(
   return !isTaken && (own ?? serviceId) === serviceId;
 }
 
-/** Returns whether nothing is known of the creation. It is `uncertain` if another attempt replaced it meanwhile. */
+/** Returns whether the creation has no result yet. A payment is `uncertain` if another attempt replaced it meanwhile. */
 function isUnanswered({ state }: Payment): boolean {
   return state === "creating" || state === "uncertain";
 }

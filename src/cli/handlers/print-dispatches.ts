@@ -18,7 +18,7 @@ export async function printRun(payments: Payments, run: string, output: Output):
   return 0;
 }
 
-/** Prints dispatches with their orders. Each error is whole, because errors often differ only at their ends. */
+/** Prints dispatches with their orders. It cuts no error, because errors often differ only at their ends. */
 export async function printDispatches(
   payments: Payments,
   dispatches: RevivedOutcome["dispatches"],

@@ -73,8 +73,8 @@ export async function paymentsNamed(payments: Payments, text: string): Promise<P
 }
 
 /**
- * Returns the payments that a text names. If no payment has exactly this name, it adds newest payments whose numbers differ only in
- * capitals, spaces and signs.
+ * Returns the payments that a text names. If there are none, it searches the newest payments, and ignores capitals, spaces and
+ * signs.
  */
 async function paymentsLike(payments: Payments, text: string): Promise<Payment[]> {
   const found = await paymentsNamed(payments, text);
@@ -97,7 +97,7 @@ async function paymentsLike(payments: Payments, text: string): Promise<Payment[]
   return found.slice(0, maxFound);
 }
 
-/** Returns the clientId of a webhook of another shop that contains the text. It reads all of them, because they have no index. */
+/** Returns the clientId of another shop's webhook that contains the text. It reads all of them, because there is no index. */
 async function foreignNamed(payments: Payments, text: string): Promise<string | undefined> {
   const key = JSON.stringify(text);
   for (let after: { receivedAt: string; receiptId: string } | undefined; ;) {

@@ -131,7 +131,7 @@ function readNumber(name: string, text: string): number {
 }
 
 /**
- * Reads the scenario of a JSON file, such as `week.json` or `week.json#late`. Any other text is a scenario's name. Throws
+ * Reads a scenario from a JSON file, such as `week.json` or `week.json#late`. Any other text names a scenario. Throws
  * `file_unreadable`, `scenario_file_invalid` or `command_operand_invalid`.
  */
 export async function readScenarioOption(given: string, { cwd }: Context): Promise<string | Scenario> {

@@ -121,7 +121,7 @@ export function refuseOptions(
     throw optionError(`--${ignored} is for the scheme ${needed}, and the scheme here is ${scheme}.`);
 }
 
-/** Reads the settings. Throws `secret_missing` where the scheme needs a secret, or `command_option_invalid`. */
+/** Reads the settings. Throws `command_option_invalid`, or `secret_missing` if the scheme needs a secret. */
 export async function readSettingsWithSecret(
   args: Arguments,
   context: InputContext,
