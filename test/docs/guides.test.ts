@@ -20,6 +20,7 @@ import { closeAll, scheme, secret, serve, testKit, testOptions } from "../suppor
 import { completedBody, signed } from "../support/webhooks.js";
 import { read } from "./documents.js";
 import { runBlock } from "./run-block.js";
+import { makeTutorial } from "./tutorial.js";
 
 const total = { value: "1475", currency: "KMF" };
 const start = process.cwd();
@@ -124,7 +125,32 @@ describe("docs/agents.md", () => {
   });
 });
 
+describe("docs/handlers.md", () => {
+  it("tests a handler with the two files that it shows", async () => {
+    const tutorial = makeTutorial();
+    try {
+      const [, section = ""] = read("docs/handlers.md").split("\n## Test a handler\n");
+      const [handler, test] = [...section.matchAll(/^```js\n(.*?)^```$/gms)].map(([, block]) => block!);
+      tutorial.write("fulfil-order.mjs", handler!);
+      tutorial.write("fulfil-order.test.mjs", test!);
+      expect((await tutorial.test()).stdout).toMatch(/ pass 1\n/);
+    } finally {
+      tutorial.remove();
+    }
+  }, 120_000);
+});
+
 describe("docs/two-processes.md", () => {
+  it("closes the server and then the kit on SIGTERM", async () => {
+    const closed = new Promise<string>((resolve) => {
+      const app = { listen: () => ({ close: (then: () => void) => then() }) };
+      const payments = { close: () => resolve("closed") };
+      const process = { env: {}, on: (signal: string, end: () => void) => signal === "SIGTERM" && end() };
+      void runBlock("docs/two-processes.md", 0, { app, payments, process });
+    });
+    expect(await closed).toBe("closed");
+  });
+
   it("runs the handler in the worker, and not in the web process", async () => {
     const app = express();
     const kits: Payments[] = [];
@@ -132,7 +158,7 @@ describe("docs/two-processes.md", () => {
     let markAsRun = () => {};
     const hasRun = new Promise<void>((resolve) => void (markAsRun = resolve));
     const startAs = (role: string) =>
-      runBlock("docs/two-processes.md", 0, {
+      runBlock("docs/two-processes.md", 1, {
         app,
         options: testOptions({ store: sqliteStore("shop.db") }),
         process: { env: { ROLE: role } },

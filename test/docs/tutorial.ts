@@ -10,6 +10,8 @@ export interface Tutorial {
   write: (file: string, text: string) => void;
   /** Runs `tillkit exam` as a page does. */
   exam: (file: string, env?: Record<string, string>) => Promise<{ stdout: string; stderr: string }>;
+  /** Runs `node --test` with the merchant's tests, and rejects if a test fails. */
+  test: () => Promise<{ stdout: string }>;
   /** Runs a program of the merchant, which prints JSON. */
   run: (file: string, env?: Record<string, string>) => Promise<unknown>;
   remove: () => void;
@@ -22,7 +24,7 @@ export function firstBlock(page: string, language: string): string {
 
 export function makeTutorial(): Tutorial {
   const built = buildKit("esm");
-  const exports = { ".": "./index.js" };
+  const exports = { ".": "./index.js", "./testing": "./testing/index.js" };
   writeFileSync(
     path.join(built, "package.json"),
     JSON.stringify({ name: "tillkit", type: "module", exports }),
@@ -37,6 +39,7 @@ export function makeTutorial(): Tutorial {
       node([path.join(built, "cli/main.js"), "exam", file], env).catch(
         (error: { stdout: string; stderr: string }) => error,
       ),
+    test: () => node(["--test"]),
     run: async (file, env) => JSON.parse((await node([file], env)).stdout),
     remove: () => rmSync(built, { recursive: true, force: true }),
   };
