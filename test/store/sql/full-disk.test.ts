@@ -63,13 +63,13 @@ it.each([
   expect(postgresDialect.translate(error)).toMatchObject({ code: "store_unavailable", cause: error });
 });
 
-it.each([1021, 1040, 1053, 1114, 1290, 1836, 1927, 1044, 1045, 1047, 1049, 1129, 1142, 1213, 1698])(
-  "translates MySQL's error %i to store_unavailable",
-  (errno) => {
-    const error = { errno, sqlState: "HY000" };
-    expect(mysqlDialect.translate(error)).toMatchObject({ code: "store_unavailable", cause: error });
-  },
-);
+it.each([
+  1021, 1026, 1040, 1053, 1114, 1135, 1226, 1290, 1836, 1927, 1044, 1045, 1047, 1049, 1129, 1142, 1213, 1698,
+  1969, 3024, 4031,
+])("translates MySQL's error %i to store_unavailable", (errno) => {
+  const error = { errno, sqlState: "HY000" };
+  expect(mysqlDialect.translate(error)).toMatchObject({ code: "store_unavailable", cause: error });
+});
 
 it("recognises a deadlock also after the translation, so that the transaction is tried again", () => {
   const inPostgres = { severity: "ERROR", code: "40P01" };

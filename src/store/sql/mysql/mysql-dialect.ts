@@ -4,13 +4,14 @@ import { concealValues, type Dialect, placeholders } from "../driver/dialect.js"
 import { hasServerAnswered } from "./pool.js";
 
 /**
- * The errors after which the server cannot run any statement now: disk full (1021), table full (1114), too many connections (1040,
- * 1203), out of memory (1037, 1038, 1041), shutting down (1053), read-only (1290, 1792, 1836, 1874), connection killed (1317, 1927,
- * 3169), no access (1044, 1045, 1129, 1698), no rights (1142), no such database (1049), a member of a group that is over (3100).
+ * The errors after which the server cannot run any statement now: disk full (1021, 1026), table full (1114), too many connections
+ * (1040, 1135, 1203, 1226), out of memory (1037, 1038, 1041), shutting down (1053), read-only (1290, 1792, 1836, 1874), connection
+ * killed (1317, 1927, 3169) or idle for too long (4031), stopped by a time limit (1969, 3024), no access (1044, 1045, 1129, 1698), no
+ * rights (1142), no such database (1049), a member of a group that is over (3100).
  */
 const unable = [
-  1021, 1037, 1038, 1040, 1041, 1053, 1114, 1203, 1290, 1317, 1792, 1836, 1927, 1044, 1045, 1049, 1129, 1142,
-  1698, 1874, 3100, 3169,
+  1021, 1026, 1037, 1038, 1040, 1041, 1053, 1114, 1135, 1203, 1226, 1290, 1317, 1792, 1836, 1927, 1044, 1045,
+  1049, 1129, 1142, 1698, 1874, 1969, 3024, 3100, 3169, 4031,
 ];
 
 /**
@@ -22,14 +23,14 @@ const conflicts = [1213, 3101, 1047];
 
 /**
  * Returns whether the sessions of this server are of no more use: it is read-only now (1290, 1836, 1874),
- * leaves its cluster (1047, 3100), goes away (1053) or has ended this session (1927, 3169). Such a session
+ * leaves its cluster (1047, 3100), goes away (1053) or has ended this session (1927, 3169, 4031). Such a session
  * would stay read-only after a failover.
  */
 export function isMysqlSessionOver(error: unknown): boolean {
   const { errno, message } = error as { errno?: number; message?: string };
   // 1290 has other options too.
   if (errno === 1290) return /read[-_]only/.test(String(message));
-  return [1836, 1874, 1047, 3100, 1053, 1927, 3169].includes(Number(errno));
+  return [1836, 1874, 1047, 3100, 1053, 1927, 3169, 4031].includes(Number(errno));
 }
 
 /** The SQL of MySQL and MariaDB. */
