@@ -1,9 +1,9 @@
 // Bun's own server, without a framework: bun bun.mjs
 import { fetchHandler, paymentRouter } from "tillkit";
-import { fulfilOrder, total } from "./fulfil-order.mjs";
 
 const router = paymentRouter();
-router.payments.onPaymentCompleted(fulfilOrder);
+router.payments.onPaymentCompleted(({ payment }) => console.log(`${payment.reference} is paid`));
+const total = { value: "1475", currency: "KMF" };
 const payments = fetchHandler(router);
 
 async function checkout({ params }) {

@@ -1,10 +1,10 @@
 // The Express application of the two functions beside this file.
 import express from "express";
 import { paymentRouter } from "tillkit";
-import { fulfilOrder, total } from "./fulfil-order.mjs";
 
 const router = paymentRouter();
-router.payments.onPaymentCompleted(fulfilOrder);
+router.payments.onPaymentCompleted(({ payment }) => console.log(`${payment.reference} is paid`));
+const total = { value: "1475", currency: "KMF" };
 
 export const app = express();
 app.use("/payments", router);

@@ -2,10 +2,10 @@
 import fastifyExpress from "@fastify/express";
 import Fastify from "fastify";
 import { paymentRouter } from "tillkit";
-import { fulfilOrder, total } from "./fulfil-order.mjs";
 
 const router = paymentRouter();
-router.payments.onPaymentCompleted(fulfilOrder);
+router.payments.onPaymentCompleted(({ payment }) => console.log(`${payment.reference} is paid`));
+const total = { value: "1475", currency: "KMF" };
 
 const app = Fastify();
 await app.register(fastifyExpress);

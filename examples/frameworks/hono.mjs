@@ -2,10 +2,10 @@
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { fetchHandler, paymentRouter } from "tillkit";
-import { fulfilOrder, total } from "./fulfil-order.mjs";
 
 const router = paymentRouter();
-router.payments.onPaymentCompleted(fulfilOrder);
+router.payments.onPaymentCompleted(({ payment }) => console.log(`${payment.reference} is paid`));
+const total = { value: "1475", currency: "KMF" };
 const payments = fetchHandler(router);
 
 const app = new Hono();

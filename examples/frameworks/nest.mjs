@@ -3,10 +3,10 @@ import "reflect-metadata";
 import { Controller, Module, Param, Post, Redirect } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
 import { paymentRouter } from "tillkit";
-import { fulfilOrder, total } from "./fulfil-order.mjs";
 
 const router = paymentRouter();
-router.payments.onPaymentCompleted(fulfilOrder);
+router.payments.onPaymentCompleted(({ payment }) => console.log(`${payment.reference} is paid`));
+const total = { value: "1475", currency: "KMF" };
 
 class Checkout {
   async checkout(order) {
@@ -24,6 +24,6 @@ class ShopModule {}
 Module({ controllers: [Checkout] })(ShopModule);
 
 const app = await NestFactory.create(ShopModule, { logger: false });
-// Before listen() and init(): Nest adds its own body parser and its 404 there.
+// Before listen() and init(): later, Nest answers 404 before the router gets the request.
 app.use("/payments", router);
 await app.listen(Number(process.env.PORT ?? 3000));

@@ -1,10 +1,10 @@
 // Node's own server, without a framework.
 import { createServer } from "node:http";
 import { paymentRouter } from "tillkit";
-import { fulfilOrder, total } from "./fulfil-order.mjs";
 
 const router = paymentRouter();
-router.payments.onPaymentCompleted(fulfilOrder);
+router.payments.onPaymentCompleted(({ payment }) => console.log(`${payment.reference} is paid`));
+const total = { value: "1475", currency: "KMF" };
 
 async function checkout(request, response) {
   const reference = decodeURIComponent(request.url.slice("/checkout/".length));

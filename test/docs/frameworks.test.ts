@@ -25,3 +25,8 @@ it("docs/frameworks.md gives webpack the target and the name that the test of th
     expect(tested).toContain(setting);
   }
 });
+
+it("docs/frameworks.md gives esbuild the banner that the test of the bundlers gives it", () => {
+  const [, banner] = /^const banner = `(.*)`;$/m.exec(read("test/frameworks/bundling.test.ts"))!;
+  expect(page).toContain(`--banner:js=${banner}\n`);
+});

@@ -12,7 +12,7 @@ interface Program {
   cwd?: string;
 }
 
-const helpers = ["express-app.mjs", "fulfil-order.mjs", "invoke.mjs"];
+const helpers = ["express-app.mjs", "invoke.mjs"];
 const node = process.execPath;
 
 function commandOf(file: string): string[] {

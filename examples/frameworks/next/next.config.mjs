@@ -1,2 +1,2 @@
-// The kit stays outside of the bundle. Node loads it, with the driver of the database.
+// Node loads the kit, outside of the bundle.
 export default { serverExternalPackages: ["tillkit"] };

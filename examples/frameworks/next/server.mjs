@@ -2,10 +2,10 @@
 import express from "express";
 import next from "next";
 import { paymentRouter } from "tillkit";
-import { fulfilOrder, total } from "../fulfil-order.mjs";
 
 const router = paymentRouter();
-router.payments.onPaymentCompleted(fulfilOrder);
+router.payments.onPaymentCompleted(({ payment }) => console.log(`${payment.reference} is paid`));
+const total = { value: "1475", currency: "KMF" };
 
 const site = next({ dev: process.env.NODE_ENV !== "production" });
 await site.prepare();

@@ -1,11 +1,10 @@
 import { fetchHandler, paymentRouter } from "tillkit";
-import { fulfilOrder } from "../../fulfil-order.mjs";
 
 function openShop() {
   const router = paymentRouter();
-  router.payments.onPaymentCompleted(fulfilOrder);
+  router.payments.onPaymentCompleted(({ payment }) => console.log(`${payment.reference} is paid`));
   return { payments: router.payments, handler: fetchHandler(router) };
 }
 
-/** One for the process, because Next loads this file for each route. Not before a request: `next build` has no secrets. */
+/** One for the process: Next loads this file for each route, and `next build` has no secrets. */
 export const shop = () => (globalThis.shop ??= openShop());

@@ -1,5 +1,6 @@
-import { total } from "../../../../fulfil-order.mjs";
 import { shop } from "../../../lib/shop.js";
+
+const total = { value: "1475", currency: "KMF" };
 
 export async function POST(_request, { params }) {
   const { order } = await params;
