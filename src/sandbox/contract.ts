@@ -1,14 +1,13 @@
 import { type Express } from "express";
 import { type SandboxClock } from "./clock/clock.js";
 import { type Refusal, type SandboxEvent } from "./core/core.js";
-import { type SandboxClient } from "./state/tokens.js";
+import { type SandboxClient, type SandboxToken } from "./state/tokens.js";
 import { type SandboxProvider } from "./options/options.js";
 import { type Scenario } from "./scenario/scenario.js";
 import { type WebhookAddress } from "./state/addresses.js";
 import { type SandboxPayment } from "./state/payments.js";
-import { type SandboxSettings } from "./state/sandbox-settings.js";
+import { type SandboxSettings } from "./state/settings.js";
 import { type SigningState } from "./state/signing.js";
-import { type SandboxToken } from "./state/tokens.js";
 import { type Delivery } from "./state/delivery.js";
 import { type WebhookByHand } from "./webhook/message.js";
 

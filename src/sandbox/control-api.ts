@@ -3,30 +3,26 @@ import express, { type ErrorRequestHandler, type Response, type Router } from "e
 import { type Sandbox } from "./contract.js";
 import { type SandboxCore, type SandboxEvent } from "./core/core.js";
 import { asyncRoute, noStore, ownOriginOnly } from "./http/middleware.js";
-import { started } from "./operations/actions.js";
+import { withTimeout } from "../shared/with-timeout.js";
 import { type Scenario } from "./scenario/scenario.js";
-import { throwMisuse } from "./state/throw-misuse.js";
+import { throwMisuse } from "./state/misuse.js";
 
 type ControlParams = Record<string, string>;
 type Body = Record<string, unknown>;
-type ControlCommand = (sandbox: Sandbox, params: ControlParams, body: Body) => unknown;
+type ControlCommand = (sandbox: Sandbox, params: ControlParams, body: Body, res: Response) => unknown;
 
-/** What can be read, by method and path. */
-const reads: Readonly<Record<string, (sandbox: Sandbox, res: Response) => void>> = {
-  "GET /": (sandbox, res) => void res.json(overview(sandbox)),
-  "GET /payments": (sandbox, res) => void res.json({ payments: sandbox.payments() }),
-  "GET /deliveries": (sandbox, res) => void res.json({ deliveries: sandbox.deliveries }),
-  "GET /refusals": ({ refusals }, res) => void res.json({ refusals }),
-  "GET /scenarios": ({ currentScenario: current, scenarios }, res) => void res.json({ current, scenarios }),
-  "GET /events": streamEvents,
-};
-
-/** What changes the sandbox, by method and path. The response is the result, or `{ done: true }`. */
+/** The addresses by method and path. The response is the result, or `{ done: true }`. */
 const commands: Readonly<Record<string, ControlCommand>> = {
+  "GET /": overview,
+  "GET /payments": (sandbox) => ({ payments: sandbox.payments() }),
+  "GET /deliveries": ({ deliveries }) => ({ deliveries }),
+  "GET /refusals": ({ refusals }) => ({ refusals }),
+  "GET /scenarios": ({ currentScenario: current, scenarios }) => ({ current, scenarios }),
+  "GET /events": (sandbox, _params, _body, res) => streamEvents(sandbox, res),
   "POST /payments/:id/pay": (sandbox, { id = "" }, { provider }) =>
-    changePayment(sandbox, id, () => sandbox.pay(id, typeof provider === "string" ? { provider } : {})),
-  "POST /payments/:id/cancel": (sandbox, { id = "" }) => changePayment(sandbox, id, () => sandbox.cancel(id)),
-  "POST /payments/:id/fail": (sandbox, { id = "" }) => changePayment(sandbox, id, () => sandbox.fail(id)),
+    changePayment(sandbox, id, sandbox.pay(id, typeof provider === "string" ? { provider } : {})),
+  "POST /payments/:id/cancel": (sandbox, { id = "" }) => changePayment(sandbox, id, sandbox.cancel(id)),
+  "POST /payments/:id/fail": (sandbox, { id = "" }) => changePayment(sandbox, id, sandbox.fail(id)),
   "PUT /payments/:id/scenario": (sandbox, { id = "" }, { scenario }) =>
     sandbox.scenario(scenario as string | Scenario, { for: id }),
   "PUT /scenario": (sandbox, _params, { scenario }) => sandbox.scenario(scenario as string | Scenario),
@@ -56,14 +52,12 @@ export function controlApi({ options, stateFile }: SandboxCore, sandbox: Sandbox
   router.use(ownOriginOnly(options.publicUrl));
   router.use(bodyParser.json({ limit: "256kb" }));
   router.use(noStore);
-  for (const [route, read] of Object.entries(reads))
-    router.get(route.split(" ")[1]!, (_req, res) => read(sandbox, res));
   for (const [route, command] of Object.entries(commands)) {
-    const [method, path] = route.split(" ") as ["POST" | "PUT" | "DELETE", string];
+    const [method, path] = route.split(" ") as ["GET" | "POST" | "PUT" | "DELETE", string];
     const run = asyncRoute(async (req, res) => {
-      const result: unknown = await command(sandbox, req.params, req.body ?? {});
+      const result: unknown = await command(sandbox, req.params, req.body ?? {}, res);
       await stateFile.flushed();
-      res.json(result ?? { done: true });
+      if (!res.headersSent) res.json(result ?? { done: true });
     });
     router[method.toLowerCase() as Lowercase<typeof method>](path, run);
   }
@@ -92,8 +86,8 @@ function overview(sandbox: Sandbox) {
 }
 
 /** Starts a change of the payment, and returns the payment without waiting for its webhooks. */
-async function changePayment(sandbox: Sandbox, id: string, run: () => Promise<unknown>) {
-  await started(run);
+async function changePayment(sandbox: Sandbox, id: string, change: Promise<unknown>) {
+  await withTimeout(change, 0);
   return sandbox.find(id);
 }
 

@@ -1,5 +1,5 @@
 import { maxTimerMs } from "../../shared/whole-number.js";
-import { throwMisuse } from "../state/throw-misuse.js";
+import { throwMisuse } from "../state/misuse.js";
 import { type Activity } from "./activity.js";
 
 /** The sandbox's clock. It follows the machine's clock, and can be put forward. */

@@ -1,14 +1,14 @@
 import { type Request } from "express";
 import { Activity } from "../clock/activity.js";
 import { Clock } from "../clock/clock.js";
-import { type ResolvedSandboxOptions } from "../options/resolve-options.js";
+import { type ResolvedSandboxOptions } from "../options/options.js";
 import { ScenarioRegistry } from "../scenario/scenario-registry.js";
 import { WebhookAddresses } from "../state/addresses.js";
 import { type SandboxPayment, SandboxPayments } from "../state/payments.js";
 import { createRandom } from "../state/random.js";
 import { Settings } from "../state/settings.js";
 import { Signing } from "../state/signing.js";
-import { openStateFile, type StateFile } from "../state/state-file.js";
+import { openStateFile } from "../state/state-file.js";
 import { AccessTokens } from "../state/tokens.js";
 import { type Delivery } from "../state/delivery.js";
 
@@ -35,30 +35,10 @@ const maxRefusals = 100;
 type EventListener = (event: SandboxEvent) => void;
 
 /** The parts of a sandbox on which all its other parts work. */
-export interface SandboxCore {
-  readonly options: ResolvedSandboxOptions;
-  readonly stateFile: StateFile;
-  readonly activity: Activity;
-  readonly clock: Clock;
-  readonly settings: Settings;
-  readonly signing: Signing;
-  readonly scenarios: ScenarioRegistry;
-  readonly addresses: WebhookAddresses;
-  readonly tokens: AccessTokens;
-  readonly payments: SandboxPayments;
-  /** The last refused requests, oldest first. They are not saved. */
-  readonly refusals: readonly Refusal[];
-  /** Keeps a refusal and announces it. */
-  readonly noteRefusal: (request: Request, status: number, detail: string) => void;
-  readonly events: {
-    emit: EventListener;
-    /** Calls the listener for every event. Returns a function that ends this. */
-    watch: (listener: EventListener) => () => void;
-  };
-}
+export type SandboxCore = ReturnType<typeof createSandboxCore>;
 
 /** Makes the core of a sandbox. Nothing is restored from the state file yet. */
-export function createSandboxCore(options: ResolvedSandboxOptions): SandboxCore {
+export function createSandboxCore(options: ResolvedSandboxOptions) {
   const { clients, seed, allowRemoteWebhooks: allowRemote } = options;
   const stateFile = openStateFile(options.state);
   const events = createEvents();
@@ -71,8 +51,10 @@ export function createSandboxCore(options: ResolvedSandboxOptions): SandboxCore 
     options,
     stateFile,
     events,
-    refusals,
-    noteRefusal: ({ method, originalUrl }, status, detail) => {
+    /** The last refused requests, oldest first. They are not saved. */
+    refusals: refusals as readonly Refusal[],
+    /** Keeps a refusal and announces it. */
+    noteRefusal: ({ method, originalUrl }: Request, status: number, detail: string) => {
       const request = `${method} ${originalUrl.split("?")[0]!.slice(0, 200)}`;
       const refusal = { at: time(), request, status, detail };
       if (refusals.push(refusal) > maxRefusals) refusals.shift();
@@ -94,13 +76,14 @@ export function createSandboxCore(options: ResolvedSandboxOptions): SandboxCore 
   };
 }
 
-function createEvents(): SandboxCore["events"] {
+function createEvents() {
   const listeners = new Set<EventListener>();
   return {
-    emit: (event) => {
+    emit: (event: SandboxEvent) => {
       for (const listener of listeners) listener(event);
     },
-    watch: (listener) => {
+    /** Calls the listener for every event. Returns a function that ends this. */
+    watch: (listener: EventListener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },

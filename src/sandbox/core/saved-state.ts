@@ -1,5 +1,5 @@
 import { type SandboxCore } from "./core.js";
-import { throwMisuse } from "../state/throw-misuse.js";
+import { throwMisuse } from "../state/misuse.js";
 
 type SavedState = ReturnType<typeof stateToSave>;
 
@@ -21,15 +21,10 @@ export function saveState(core: SandboxCore): void {
 }
 
 /** The progress of reading the state file. */
-export interface Restoration {
-  /** Resolves when the state is restored. Rejects if the file cannot be read. */
-  readonly done: Promise<void>;
-  /** Throws `sandbox_misused` while the state is being restored. */
-  requireDone(): void;
-}
+export type Restoration = ReturnType<typeof restoreState>;
 
 /** Restores the core and then the parts from the state file. Without a state file, all is ready when this returns. */
-export function restoreState(core: SandboxCore, parts: readonly { restore(): Promise<void> }[]): Restoration {
+export function restoreState(core: SandboxCore, parts: readonly { restore(): Promise<void> }[]) {
   const { options, payments, addresses, tokens } = core;
   let isDone = options.state === undefined;
   const addGiven = (): void => options.webhookUrls.forEach((url) => void addresses.add(url));
@@ -46,7 +41,9 @@ export function restoreState(core: SandboxCore, parts: readonly { restore(): Pro
   // The error is reported by start(), or in the response to the first request.
   done.catch(() => {});
   return {
+    /** Resolves when the state is restored. Rejects if the file cannot be read. */
     done,
+    /** Throws `sandbox_misused` while the state is being restored. */
     requireDone: () => {
       if (!isDone) throwMisuse("The sandbox has not read its state from the file yet: await start() first.");
     },

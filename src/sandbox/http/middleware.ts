@@ -1,6 +1,6 @@
 import { type Request, type RequestHandler, type Response } from "express";
 import { html } from "../../pages/html.js";
-import { type SandboxSettings } from "../state/sandbox-settings.js";
+import { type SandboxSettings } from "../state/settings.js";
 
 /** Returns a handler that passes a rejection to Express. Express 5 does this itself; Express 4 would end the process. */
 export function asyncRoute<Params extends Record<string, string> = Record<string, string>>(

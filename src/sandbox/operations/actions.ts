@@ -1,4 +1,3 @@
-import { withTimeout } from "../../shared/with-timeout.js";
 import {
   type SandboxConfiguration,
   type SandboxPaymentActions,
@@ -8,7 +7,7 @@ import { type SandboxCore } from "../core/core.js";
 import { type PaymentTransitions } from "./payment-transitions.js";
 import { type SandboxPayment } from "../state/payments.js";
 import { type Restoration, saveState } from "../core/saved-state.js";
-import { throwMisuse } from "../state/throw-misuse.js";
+import { throwMisuse } from "../state/misuse.js";
 import { type WebhookMessages } from "../webhook/message.js";
 import { type WebhookSender } from "../webhook/sender.js";
 
@@ -153,9 +152,4 @@ export function createWebhookActions(
 function requirePayment(payments: SandboxCore["payments"], idOrClientId: string): SandboxPayment {
   const payment = payments.find(idOrClientId);
   return payment ?? throwMisuse(`There is no payment with the id or clientId "${idOrClientId}".`);
-}
-
-/** Starts an action that may wait. Resolves when it has ended or after `waitMs`, and rejects with its error. */
-export async function started(run: () => Promise<unknown>, { waitMs = 0 } = {}): Promise<void> {
-  await withTimeout(run(), waitMs);
 }

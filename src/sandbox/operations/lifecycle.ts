@@ -1,9 +1,9 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type SandboxLifecycle } from "../contract.js";
 import { type SandboxCore } from "../core/core.js";
-import { type ResolvedSandboxOptions } from "../options/resolve-options.js";
+import { type ResolvedSandboxOptions } from "../options/options.js";
 import { type Restoration } from "../core/saved-state.js";
-import { throwMisuse } from "../state/throw-misuse.js";
+import { throwMisuse } from "../state/misuse.js";
 import { type WebhookSender } from "../webhook/sender.js";
 
 /** Makes the part of the sandbox that starts and closes it. */

@@ -1,10 +1,9 @@
 import { didYouMean } from "../../shared/nearest.js";
 import { type NewPayment } from "../state/payments.js";
 import { type Random } from "../state/random.js";
-import { parseOrThrowMisuse, throwMisuse } from "../state/throw-misuse.js";
+import { parseOrThrowMisuse, throwMisuse } from "../state/misuse.js";
 import { catalogue, firstChoosingAmount, normal } from "./catalogue.js";
-import { randomName, type Scenario } from "./scenario.js";
-import { scenarioSchema } from "./scenario-schema.js";
+import { randomName, type Scenario, scenarioSchema } from "./scenario.js";
 
 /** The part of the registry that lasts in a state file. */
 export interface SavedScenarios {

@@ -1,5 +1,5 @@
 import { isLoopback } from "../../shared/is-loopback.js";
-import { throwMisuse } from "./throw-misuse.js";
+import { throwMisuse } from "./misuse.js";
 import { type StateFile } from "./state-file.js";
 
 /** A registered webhook address (interface document, 4.4). */

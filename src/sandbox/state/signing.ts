@@ -9,7 +9,7 @@ import {
   type SignatureScheme,
 } from "../../webhook/signature/index.js";
 import { readJson } from "../../shared/read-json.js";
-import { throwMisuse } from "./throw-misuse.js";
+import { throwMisuse } from "./misuse.js";
 import { createSandboxSecret } from "./random.js";
 
 /** A scheme that signs webhooks: any scheme of the kit that has `sign`, or your own object. */

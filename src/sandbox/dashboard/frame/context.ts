@@ -1,6 +1,6 @@
 import { type Request } from "express";
 import { type Sandbox } from "../../contract.js";
-import { type ResolvedSandboxOptions } from "../../options/resolve-options.js";
+import { type ResolvedSandboxOptions } from "../../options/options.js";
 
 /** What the dashboard works on: the sandbox as a test sees it, and how it is reached. */
 export interface DashboardContext {

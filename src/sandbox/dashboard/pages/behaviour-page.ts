@@ -1,8 +1,7 @@
 import { type Router } from "express";
 import { type Html, type HtmlFragment, html } from "../../../pages/html.js";
 import { type Page } from "../../http/page.js";
-import { intermediateStatuses, type SandboxSettings } from "../../state/sandbox-settings.js";
-import { settingsSchema } from "../../state/settings-schema.js";
+import { intermediateStatuses, type SandboxSettings, settingsSchema } from "../../state/settings.js";
 import {
   timeAhead,
   button,

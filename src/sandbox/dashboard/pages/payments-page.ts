@@ -1,6 +1,6 @@
 import { type Router } from "express";
 import { type Html, html } from "../../../pages/html.js";
-import { started } from "../../operations/actions.js";
+import { withTimeout } from "../../../shared/with-timeout.js";
 import { type Page } from "../../http/page.js";
 import { type SandboxPayment } from "../../state/payments.js";
 import {
@@ -23,17 +23,18 @@ import { deliveryList, listPage, paymentList, statusBadge } from "../frame/lists
 /** Returns the routes of `/payments`: every payment, and a page for each. */
 export function paymentRoutes(context: DashboardContext): Router {
   const { sandbox } = context;
-  const done = async (id: string, name: string, run: () => Promise<unknown>): Promise<string> => {
-    await started(run, { waitMs: 500 });
+  const done = async (id: string, name: string, action: Promise<unknown>): Promise<string> => {
+    await withTimeout(action, 500);
     return `${places.payments}/${id}?done=${name}`;
   };
   const router = pageRoutes(context, "/:id", paymentPage, {
-    "/:id/pay": (input, id) =>
-      done(id, "pay", () => sandbox.pay(id, { provider: input.get("provider") ?? "" })),
-    "/:id/cancel": (_input, id) => done(id, "cancel", () => sandbox.cancel(id)),
-    "/:id/fail": (_input, id) => done(id, "fail", () => sandbox.fail(id)),
-    "/:id/scenario": (input, id) =>
-      done(id, "scenario", async () => sandbox.scenario(input.get("scenario") ?? "", { for: id })),
+    "/:id/pay": (input, id) => done(id, "pay", sandbox.pay(id, { provider: input.get("provider") ?? "" })),
+    "/:id/cancel": (_input, id) => done(id, "cancel", sandbox.cancel(id)),
+    "/:id/fail": (_input, id) => done(id, "fail", sandbox.fail(id)),
+    "/:id/scenario": (input, id) => {
+      sandbox.scenario(input.get("scenario") ?? "", { for: id });
+      return `${places.payments}/${id}?done=scenario`;
+    },
   });
   router.get("/", showPage(context, paymentsPage));
   return router;

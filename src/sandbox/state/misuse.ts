@@ -1,5 +1,6 @@
-import { type z } from "zod";
+import { z } from "zod";
 import { TillkitError } from "../../errors/index.js";
+import { suggestion } from "../../shared/unknown-names.js";
 
 /** Throws `sandbox_misused`: the call does not fit the state of the sandbox. */
 export function throwMisuse(message: string): never {
@@ -15,3 +16,19 @@ export function parseOrThrowMisuse<T>(schema: z.ZodType<T>, value: unknown, refu
   );
   return throwMisuse(`${refusal} ${problems.join("; ")}.`.replace("?.", "?"));
 }
+
+/** Returns the schema of an object without other fields. An unknown field is refused with the name that was probably meant. */
+export function strictObject<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? issue.keys
+            .map((key) => `"${key}" is not known. ${suggestion(key, Object.keys(shape))}`)
+            .join(" ")
+            .replace(/\.$/, "")
+        : undefined,
+  });
+}
+
+/** The schema of each field of an object, so that the schema and its type have the same fields. */
+export type SchemasOf<Value> = { [Name in keyof Value]-?: z.ZodType<Value[Name]> };
