@@ -81,36 +81,33 @@ function creation({ successStatus }: Readonly<SandboxSettings>): Json {
 }
 
 function readBackList({ readBackBare }: Readonly<SandboxSettings>): Json {
-  const data = { type: "array", items: { $ref: "#/components/schemas/StoredPayment" } };
+  const data = { type: "array", items: storedPaymentRef };
   const count = { type: "integer", minimum: 0 };
   const envelope = objectOf({ data, offset: count, limit: count, total: count });
   return {
     operationId: "listPayments",
     summary: "Lists the payments, oldest first.",
-    "x-not-shown": notShown,
-    security: [{ accessToken: [] }],
     parameters: ["offset", "limit"].map((name) => ({ name, in: "query", schema: count })),
-    responses: {
-      200: { description: "The payments.", content: contentOf(readBackBare ? data : envelope) },
-      ...errorsOf([401]),
-    },
+    ...readBackOf("The payments.", readBackBare ? data : envelope, [401]),
   };
 }
 
 function readBackOne({ readBackBare }: Readonly<SandboxSettings>): Json {
-  const data = { $ref: "#/components/schemas/StoredPayment" };
+  const envelope = objectOf({ data: storedPaymentRef });
   return {
     operationId: "readPayment",
     summary: "Returns one payment.",
-    "x-not-shown": notShown,
-    security: [{ accessToken: [] }],
     parameters: [{ name: "id", in: "path", required: true, schema: text }],
-    responses: {
-      200: { description: "The payment.", content: contentOf(readBackBare ? data : objectOf({ data })) },
-      ...errorsOf([401, 404]),
-    },
+    ...readBackOf("The payment.", readBackBare ? storedPaymentRef : envelope, [401, 404]),
   };
 }
+
+function readBackOf(description: string, schema: Json, errors: readonly number[]): Json {
+  const responses = { 200: { description, content: contentOf(schema) }, ...errorsOf(errors) };
+  return { "x-not-shown": notShown, security: [{ accessToken: [] }], responses };
+}
+
+const storedPaymentRef = { $ref: "#/components/schemas/StoredPayment" };
 
 /** The payment with everything that happened to it, as the sandbox gives it with `readBack`. */
 const storedPayment = objectOf(
