@@ -122,11 +122,13 @@ describe("the dashboard", () => {
     await rm(folder, { recursive: true });
   });
 
-  it("holds webhooks back and releases them from its front page, and stays there", async () => {
-    const held = await dashboard.does("/developer/webhooks/hold", { from: "overview" });
+  it("holds webhooks back and releases them, and its front page leads there", async () => {
+    expect(await dashboard.read("/")).toMatch(/href="\/developer\/webhooks#hold">Hold back</);
+    const held = await dashboard.does("/developer/webhooks/hold");
     expect(dashboard.sandbox.webhooksHeld).toBe(true);
     expect(held).toContain("Webhooks are held back from now on.");
-    const released = await dashboard.does("/developer/webhooks/release", { from: "overview" });
+    expect(await dashboard.read("/")).toMatch(/href="\/developer\/webhooks#hold">Release</);
+    const released = await dashboard.does("/developer/webhooks/release");
     expect(dashboard.sandbox.webhooksHeld).toBe(false);
     expect(released).toContain("Webhooks are sent again.");
   });

@@ -146,9 +146,6 @@ export function checkbox({ id, label, hint }: Field, isTicked: boolean, name = i
   </div>`;
 }
 
-/** The buttons that hold webhooks and release them. */
-export const holdOrders = { hold: "Hold back", release: "Release" } as const;
-
 /** Returns a sentence that says how far the sandbox's time is ahead of the machine's clock. */
 export function timeAhead(now: Date): string {
   const aheadMs = now.getTime() - Date.now();

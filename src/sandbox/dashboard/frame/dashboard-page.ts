@@ -62,7 +62,7 @@ export function dashboardPage(view: View, page: Content): Page {
     language: "en",
     title: `${title} · Payment sandbox`,
     ...(page.status !== undefined && { status: page.status }),
-    style: sandboxColours + dataStyle + formStyle + frameStyle + scriptStyle,
+    style: dashboardStyle + dataStyle + formStyle + frameStyle,
     script: dashboardScript,
     skip: html`<a class="skip" href="#content">Skip to content</a>`,
     main: html`<div class="sides">
@@ -135,17 +135,13 @@ function navigation(place: Place, { root, sandbox }: View): Html {
   </nav>`;
 }
 
-/** Violet, which the pages of customers do not have: the dashboard must not look like a shop's own. */
-const sandboxColours = `
+/** Violet, because the dashboard must not look like a shop's own. Buttons that copy are hidden until the script runs. */
+const dashboardStyle = `
 :root { --accent: #5b3fb0; --accent-strong: #472f91; --tint: #f0ecfb; }
 @media (prefers-color-scheme: dark) {
   :root { --accent: #b9a5ff; --accent-strong: #cfc2ff; --on-accent: #1d1240; --tint: #272044; }
 }
 .good { --tone: #0b6650; --paper: #e8f4ee; }
 @media (prefers-color-scheme: dark) { .good { --tone: #46cfa6; --paper: #16302a; } }
-`;
-
-/** Controls that need the script are hidden until it runs. */
-const scriptStyle = `
-html:not(.can-copy) [data-copy], html:not(.can-read-files) [data-fills] { display: none; }
+html:not(.can-copy) [data-copy] { display: none; }
 `;

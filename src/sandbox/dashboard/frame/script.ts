@@ -1,7 +1,6 @@
 /**
- * The script of the dashboard, whose pages work without it: copy buttons, a file that fills a field, and lists that stay
- * up to date. It closes the connection while the page is in the background, because a browser opens only a few
- * connections to one server.
+ * The script of the dashboard, whose pages work without it: copy buttons, and lists that stay up to date. It closes the
+ * connection while the page is in the background, because a browser opens only a few connections to one server.
  */
 export const dashboardScript = `
 (() => {
@@ -10,9 +9,7 @@ export const dashboardScript = `
   document.getElementById(location.hash.slice(1))?.scrollIntoView();
   history.replaceState(null, "", main.dataset.page);
 
-  const can = document.documentElement.classList;
-  can.add("can-read-files");
-  if (navigator.clipboard) can.add("can-copy");
+  if (navigator.clipboard) document.documentElement.classList.add("can-copy");
   document.addEventListener("click", async ({ target }) => {
     const button = target.closest("button[data-copy]");
     if (button === null) return;
@@ -23,11 +20,6 @@ export const dashboardScript = `
       label.textContent = status.textContent = button.dataset.copied;
       setTimeout(() => { label.textContent = usual; }, 2000);
     } catch {}
-  });
-  document.addEventListener("change", async ({ target }) => {
-    const field = target.closest("[data-fills]");
-    if (field !== null && target.files.length > 0)
-      document.getElementById(field.dataset.fills).value = await target.files[0].text();
   });
 
   if (document.querySelector("[data-live]") === null) return;

@@ -9,14 +9,13 @@ import {
   code,
   type Field,
   namedValue,
-  postForm,
   section,
   selectField,
   textField,
 } from "../frame/components.js";
 import { type DashboardContext, type View } from "../frame/context.js";
 import { dashboardPage, places } from "../frame/dashboard-page.js";
-import { moment, timeSpan } from "../frame/format.js";
+import { moment } from "../frame/format.js";
 import { fieldForm, FormProblem, pageRoutes, problemId, refusalBy } from "../frame/form.js";
 
 type Kind = "switch" | "status" | "errors" | "statuses" | "number" | "numbers";
@@ -143,11 +142,6 @@ function clockSection(view: View): Html {
 function clockForms(view: View): Html {
   const { input, problem } = view;
   const path = `${places.behaviour}/clock`;
-  const one = html`<input type="hidden" name="amount" value="1" />`;
-  const steps = (["minutes", "hours", "days"] as const).map((unit) => {
-    const step = timeSpan(clockUnits[unit]);
-    return postForm(view, path, [one, button(`+ ${step}`, { name: "unit", value: unit })]);
-  });
   const more = html`inputmode="decimal" required
   aria-invalid="${String(problem?.path.endsWith(path) === true)}" aria-errormessage="${problemId}"`;
   const amount = { id: "amount", label: "By" };
@@ -161,7 +155,6 @@ function clockForms(view: View): Html {
     <p class="hint">
       Put it forward, and everything that becomes due happens: retries, delayed webhooks, tokens that expire.
     </p>
-    <div class="buttons" role="group" aria-label="Put the clock forward">${steps}</div>
     ${fieldForm(view, path, fields, "advance")}
   </div>`;
 }

@@ -1,17 +1,6 @@
 import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../http/page.js";
-import {
-  urlText,
-  timeAhead,
-  button,
-  code,
-  copyable,
-  namedValue,
-  holdOrders,
-  link,
-  postForm,
-  section,
-} from "../frame/components.js";
+import { urlText, timeAhead, code, copyable, namedValue, link, section } from "../frame/components.js";
 import { type View } from "../frame/context.js";
 import { dashboardPage, places } from "../frame/dashboard-page.js";
 import { timeOfDay } from "../frame/format.js";
@@ -31,7 +20,6 @@ export function overviewPage(view: View): Page {
   return dashboardPage(view, {
     place: "overview",
     title: "Overview",
-    done: { held: "Webhooks are held back from now on.", released: "Webhooks are sent again." },
     lead: html`An emulated payment service. Your shop uses it like the real one, and no money moves. ${lasts}`,
     content: [
       section({ id: "now", title: "Right now" }, cards),
@@ -51,15 +39,10 @@ function scenarioCard(view: View): Html {
 }
 
 function webhooksCard(view: View): Html {
-  const { sandbox } = view;
-  const order = sandbox.webhooksHeld ? "release" : "hold";
-  const press = button(holdOrders[order], { kind: sandbox.webhooksHeld ? "main" : "", about: "Webhooks" });
-  const from = html`<input type="hidden" name="from" value="overview" />`;
-  const action = postForm(view, `${places.webhooks}/${order}`, [from, press]);
-  const [state, about] = sandbox.webhooksHeld
-    ? ["Held back", "They wait until you release them."]
-    : ["Sent", "When payments change."];
-  return stateCard("Webhooks", state, about, action);
+  const [state, about, order] = view.sandbox.webhooksHeld
+    ? ["Held back", "They wait until you release them.", "Release"]
+    : ["Sent", "When payments change.", "Hold back"];
+  return stateCard("Webhooks", state, about, link(view, `${places.webhooks}#hold`, order, "button"));
 }
 
 function timeCard(view: View): Html {

@@ -4,7 +4,7 @@ import { type Page } from "../../http/page.js";
 import { readScenarios } from "../../scenario/read-scenario-file.js";
 import { choosingAmount } from "../../scenario/scenario-registry.js";
 import { randomName, type Scenario } from "../../scenario/scenario.js";
-import { button, checkbox, code, labelled, postForm, section, selectField } from "../frame/components.js";
+import { button, checkbox, code, labelled, postForm, section } from "../frame/components.js";
 import { type DashboardContext, type View } from "../frame/context.js";
 import { dashboardPage, places } from "../frame/dashboard-page.js";
 import { fieldForm, pageRoutes, problemId } from "../frame/form.js";
@@ -47,11 +47,7 @@ export function scenarioRoutes(context: DashboardContext): Router {
 function scenariosPage(view: View): Page {
   const all = [...view.sandbox.scenarios, randomScenario];
   const sections = (Object.keys(scenarioGroups) as Group[]).map((group) => groupSection(group, all, view));
-  const content = [
-    currentPanel(all, view),
-    postForm(view, places.scenarios, sections, "groups"),
-    addSection(view),
-  ];
+  const content = [postForm(view, places.scenarios, sections, "groups"), addSection(view)];
   return dashboardPage(view, {
     place: "scenarios",
     title: "Scenarios",
@@ -61,20 +57,6 @@ function scenariosPage(view: View): Page {
     done: { used: "New payments use this scenario.", added: "The scenario was added." },
     content,
   });
-}
-
-/** Returns the scenario in use, with a list to choose from, and a button that goes back to the normal one. */
-function currentPanel(all: readonly Scenario[], view: View): Html {
-  const current = view.sandbox.currentScenario;
-  const about = all.find(({ name }) => name === current)?.about;
-  const field = { id: "scenario", label: "Scenario of new payments", hint: about };
-  const names = all.map(({ name }) => name);
-  const choose = [selectField(field, names, current), button("Use", { kind: "main" })];
-  const back = button("Back to normal", { name: "scenario", value: "normal" });
-  return html`<div class="panel">
-    ${postForm(view, places.scenarios, choose, "inline")}
-    ${current !== "normal" && postForm(view, places.scenarios, back)}
-  </div>`;
 }
 
 /** Returns a group, which is open where it has the scenario in use. */
@@ -125,10 +107,8 @@ function addSection(view: View): Html {
   // A browser drops the line break after the tag, and keeps every other one.
   const json = html`<textarea id="json" name="json" rows="9" ${more}>
 ${input?.get("json") ?? example}</textarea>`;
-  const file = html`<input id="file" type="file" accept="application/json,.json" />`;
   const form = html`<div class="fields">
     ${labelled({ id: "json", label: "Scenario as JSON" }, json)}
-    <div data-fills="json">${labelled({ id: "file", label: "Or choose a file" }, file)}</div>
     ${checkbox({ id: "use", label: "Use it from now on" }, input?.has("use") ?? true, "use", "yes")}
     <div class="buttons">${button("Add", { kind: "main" })}</div>
   </div>`;

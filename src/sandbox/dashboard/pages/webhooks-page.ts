@@ -9,7 +9,6 @@ import {
   code,
   copyable,
   namedValue,
-  holdOrders,
   link,
   postForm,
   secret,
@@ -42,13 +41,13 @@ export function webhookRoutes(context: DashboardContext): Router {
       sandbox.rotateSecret();
       return `${home}?done=rotated#signing`;
     },
-    "/hold": (input) => {
+    "/hold": () => {
       sandbox.holdWebhooks();
-      return `${origin(input)}?done=held`;
+      return `${home}?done=held`;
     },
-    "/release": (input) => {
+    "/release": () => {
       sandbox.releaseWebhooks();
-      return `${origin(input)}?done=released`;
+      return `${home}?done=released`;
     },
     "/deliveries/:id/again": async (_input, id) => {
       const again = await sandbox.deliverAgain(id);
@@ -57,11 +56,6 @@ export function webhookRoutes(context: DashboardContext): Router {
   });
   router.get("/deliveries/:id", showPage(context, deliveryPage));
   return router;
-}
-
-/** Returns the page with the button that was pressed: the overview has it too. */
-function origin(input: URLSearchParams): string {
-  return input.get("from") === "overview" ? places.overview : home;
 }
 
 /** Returns the page with the webhook addresses, the signing, and every delivery (interface document, 4.4). */
@@ -181,14 +175,14 @@ function signing(view: View): Html {
 function sending(view: View): Html {
   const { sandbox } = view;
   const isHeld = sandbox.webhooksHeld;
-  const order = isHeld ? "release" : "hold";
+  const [order, text] = isHeld ? ["release", "Release"] : ["hold", "Hold back"];
   const state = html`<div>
     <p class="label">
       ${isHeld ? "Webhooks are held back until you release them." : "Webhooks are sent when payments change."}
     </p>
     <p class="hint">Hold them back to look at your shop’s pages before the confirmation arrives.</p>
   </div>`;
-  const press = button(holdOrders[order], { kind: isHeld ? "main" : "", about: "Webhooks" });
+  const press = button(text, { kind: isHeld ? "main" : "", about: "Webhooks" });
   const form = postForm(view, `${home}/${order}`, [state, press], "inline");
   return section({ id: "hold", title: "Holding back" }, html`<div class="panel">${form}</div>`);
 }

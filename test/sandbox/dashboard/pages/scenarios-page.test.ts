@@ -28,12 +28,15 @@ describe("the scenarios of the dashboard", () => {
     expect(dashboard.sandbox.find(id)).toMatchObject({ scenario: "signature-wrong" });
   });
 
-  it("are chosen for new payments, and the page leads back to the normal one", async () => {
+  it("are chosen for new payments, and the page marks the one in use", async () => {
+    const inUse = (name: string) =>
+      new RegExp(`<span class="what">${name}</span>\\s*<span class="badge good">In use</span>`);
     const chosen = await dashboard.does(home, { scenario: "webhook-doubled" });
-    expect(chosen).toMatch(/New payments use this[^]*value="webhook-doubled" selected[^]*Back to normal/);
+    expect(chosen).toMatch(/New payments use this[^]*<details class="panel" open>/);
+    expect(chosen).toMatch(inUse("webhook-doubled"));
     await dashboard.does(home, { scenario: "random" });
     expect(dashboard.sandbox.currentScenario).toBe("random");
-    expect(await dashboard.does(home, { scenario: "normal" })).not.toContain("Back to normal");
+    expect(await dashboard.does(home, { scenario: "normal" })).toMatch(inUse("normal"));
     const unknown = await dashboard.send(home, { scenario: "sunny" });
     expect([unknown.status, unknown.text]).toEqual([409, expect.stringContaining("sunny")]);
     expect(dashboard.sandbox.currentScenario).toBe("normal");
