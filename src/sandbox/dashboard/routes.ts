@@ -1,10 +1,9 @@
 import express, { type Router } from "express";
 import { ownOriginOnly } from "../http/middleware.js";
 import { behaviourRoutes } from "./pages/behaviour-page.js";
-import { type DashboardContext } from "./frame/context.js";
+import { type DashboardContext, showPage } from "./frame/page-routes.js";
 import { places } from "./frame/dashboard-page.js";
 import { developerRoutes } from "./pages/developer-page.js";
-import { showPage } from "./frame/form.js";
 import { overviewPage } from "./pages/overview-page.js";
 import { paymentRoutes } from "./pages/payments-page.js";
 import { scenarioRoutes } from "./pages/scenarios-page.js";

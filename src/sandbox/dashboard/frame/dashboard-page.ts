@@ -1,9 +1,9 @@
 import { dataStyle, formStyle, frameStyle } from "../../../pages/design/components.js";
+import { problemId, problemNotice } from "./form.js";
+import { type View } from "./page-routes.js";
 import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
 import { drawing } from "../../../pages/sign.js";
 import { type Page } from "../../http/page.js";
-import { problemId, problemNotice } from "./form.js";
-import { type View } from "./context.js";
 import { dashboardScript } from "./script.js";
 
 /** The pages of the navigation, by their paths. */

@@ -1,56 +1,25 @@
-import bodyParser from "body-parser";
-import express, { type Request, type RequestHandler, type Router } from "express";
-import { TillkitError } from "../../../errors/index.js";
-import { type Html, type HtmlFragment, html } from "../../../pages/html.js";
-import { asyncRoute } from "../../http/middleware.js";
-import { type Page, respondWithPage } from "../../http/page.js";
-import { postForm } from "./components.js";
-import { type DashboardContext, type Problem, type View, viewOf } from "./context.js";
+import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
+import { type Problem, type View } from "./page-routes.js";
 
-/** The parameters of an address: the id of a payment, an address or a delivery. */
-export type Params = Record<string, string>;
-
-type MakePage = (view: View, params: Params) => Page;
-
-/** Does what a form asks for, and returns the path of the page that confirms it. */
-type Order = (input: URLSearchParams, id: string) => string | Promise<string>;
-type Orders = Readonly<Record<string, Order>>;
-
-/** Returns a route that shows a page. */
-export function showPage(context: DashboardContext, page: MakePage): RequestHandler<Params> {
-  return (req, res) => respondWithPage(res, page(viewOf(req as Request, context), req.params));
+/** Returns a button that sends its form. `about` completes its name for a screen reader. */
+export function button(
+  text: HtmlFragment,
+  {
+    kind = "",
+    about,
+    name,
+    value,
+  }: { kind?: string; about?: HtmlFragment; name?: string; value?: string } = {},
+): Html {
+  const field = name !== undefined && html`name="${name}" value="${value}"`;
+  return html`<button class="button ${kind}" ${field}>
+    ${text} ${about !== undefined && html`<span class="hidden">${about}</span>`}
+  </button>`;
 }
 
-/** Returns the routes of a page and of its forms. The orders are named by the paths that their forms are sent to. */
-export function pageRoutes(context: DashboardContext, path: string, page: MakePage, orders: Orders): Router {
-  const router = express.Router();
-  router.get(path, showPage(context, page));
-  for (const [to, order] of Object.entries(orders)) router.post(to, readForm, runOrder(context, order, page));
-  return router;
-}
-
-const formType = "application/x-www-form-urlencoded";
-const readForm: RequestHandler<Params> = bodyParser.text({ type: formType, limit: "256kb" });
-
-/** Runs an order and redirects. The page of a refused form shows the reason, and everything that was typed. */
-function runOrder(context: DashboardContext, order: Order, page: MakePage): RequestHandler<Params> {
-  return asyncRoute<Params>(async (req, res) => {
-    const body: unknown = req.body;
-    const input = new URLSearchParams(typeof body === "string" ? body : "");
-    const view = viewOf(req as Request, context);
-    try {
-      const path = await order(input, req.params["id"] ?? "");
-      await context.flushed();
-      res.set("Cache-Control", "no-store").redirect(303, view.root + path);
-    } catch (error) {
-      const { status, ...reason } = refusalBy(error);
-      const problem = { ...reason, path: (req.baseUrl + req.path).replace(/\/$/, "") };
-      respondWithPage(res, {
-        status,
-        ...page({ ...viewOf(req as Request, context), problem, input }, req.params),
-      });
-    }
-  });
+/** Returns a form that is sent to a path of the sandbox. */
+export function postForm({ root }: View, path: string, content: HtmlFragment, className = ""): Html {
+  return html`<form class="${className}" method="post" action="${root}${path}">${content}</form>`;
 }
 
 /** Returns a form with fields. If it was refused, it begins with the reason, and the browser goes there. */
@@ -67,15 +36,55 @@ export function problemNotice({ text }: Problem): Html {
   return html`<p class="notice bad" id="${problemId}" role="alert">${text}</p>`;
 }
 
-/** Thrown where a form cannot be read; it says which field, and what it must be. */
-export class FormProblem extends Error {}
+export interface Field {
+  /** The field's id, and its name in the form. */
+  id: string;
+  label: HtmlFragment;
+  hint?: HtmlFragment;
+  error?: HtmlFragment;
+}
 
-const statuses: Readonly<Record<string, number>> = { sandbox_misused: 409, scenario_file_invalid: 400 };
+/** Returns a control under its label and its hint, and over what is wrong with it. */
+export function labelled({ id, label, hint, error }: Field, control: Html): Html {
+  return html`<div class="field">
+    <label for="${id}">${label}</label>
+    ${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`} ${control}
+    ${error && html`<p class="hint bad" id="${id}-error">${error}</p>`}
+  </div>`;
+}
 
-/** Returns why a form was refused. Throws every other error. */
-export function refusalBy(error: unknown): Omit<Problem, "path"> & { status: number } {
-  if (error instanceof FormProblem) return { status: 400, text: error.message };
-  const status = error instanceof TillkitError ? statuses[error.code] : undefined;
-  if (!(error instanceof TillkitError) || status === undefined) throw error;
-  return { status, text: error.message };
+const describedBy = ({ id, hint }: Field) => hint && html`aria-describedby="${id}-hint"`;
+
+/** Returns a field of one line; `attributes` are further attributes of its control. */
+export function textField(field: Field, value: HtmlFragment, attributes?: Html): Html {
+  const { id, error } = field;
+  const wrong = error && html`aria-invalid="true" aria-errormessage="${id}-error"`;
+  const more = html`${attributes} ${describedBy(field)} ${wrong}`;
+  return labelled(field, html`<input id="${id}" name="${id}" autocomplete="off" ${more} value="${value}" />`);
+}
+
+type Option = string | readonly [value: string, text: string];
+
+/** Returns a field that offers values, each with its text where that differs. */
+export function selectField(field: Field, options: readonly Option[], chosen?: string | null): Html {
+  const { id } = field;
+  const choices = options.map((option) => {
+    const [value, text] = typeof option === "string" ? [option, option] : option;
+    return html`<option value="${value}" ${value === chosen && html`selected`}>${text}</option>`;
+  });
+  return labelled(
+    field,
+    html`<select id="${id}" name="${id}" ${describedBy(field)}>
+      ${choices}
+    </select>`,
+  );
+}
+
+/** Returns a box that is ticked or not. */
+export function checkbox({ id, label, hint }: Field, isTicked: boolean, name = id, value = "on"): Html {
+  return html`<div class="check">
+    <input type="checkbox" id="${id}" name="${name}" value="${value}" ${isTicked && html`checked`} />
+    <label for="${id}">${label}</label>
+    ${hint && html`<span class="hint">${hint}</span>`}
+  </div>`;
 }

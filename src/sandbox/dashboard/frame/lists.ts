@@ -3,8 +3,8 @@ import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
 import { readJson } from "../../../shared/read-json.js";
 import { type SandboxPayment } from "../../state/payments.js";
 import { type Delivery, isDelivered } from "../../state/delivery.js";
-import { urlText, code, link } from "./components.js";
-import { type View } from "./context.js";
+import { code, link, urlText } from "./components.js";
+import { type View } from "./page-routes.js";
 import { amountOf, milliseconds, moment } from "./format.js";
 import { places } from "./dashboard-page.js";
 

@@ -2,21 +2,17 @@ import { type Router } from "express";
 import { type Html, type HtmlFragment, html } from "../../../pages/html.js";
 import { type Page } from "../../http/page.js";
 import { intermediateStatuses, type SandboxSettings, settingsSchema } from "../../state/settings.js";
+import { code, namedValue, section, timeAhead } from "../frame/components.js";
+import { button, checkbox, type Field, fieldForm, problemId, selectField, textField } from "../frame/form.js";
 import {
-  timeAhead,
-  button,
-  checkbox,
-  code,
-  type Field,
-  namedValue,
-  section,
-  selectField,
-  textField,
-} from "../frame/components.js";
-import { type DashboardContext, type View } from "../frame/context.js";
+  type DashboardContext,
+  FormProblem,
+  pageRoutes,
+  refusalBy,
+  type View,
+} from "../frame/page-routes.js";
 import { dashboardPage, places } from "../frame/dashboard-page.js";
 import { moment } from "../frame/format.js";
-import { fieldForm, FormProblem, pageRoutes, problemId, refusalBy } from "../frame/form.js";
 
 type Kind = "switch" | "status" | "errors" | "statuses" | "number" | "numbers";
 type SettingName = keyof SandboxSettings;

@@ -3,11 +3,11 @@ import { type Page } from "../../http/page.js";
 import { readJson } from "../../../shared/read-json.js";
 import { suggestedRefusedDirectory, verifyLast } from "../../../shared/refused-files.js";
 import { type Delivery, isRefused } from "../../state/delivery.js";
-import { urlText, button, code, copyable, namedValue, link, postForm, section } from "../frame/components.js";
-import { type View } from "../frame/context.js";
+import { code, copyable, link, namedValue, section, urlText } from "../frame/components.js";
+import { button, postForm } from "../frame/form.js";
+import { type Params, type View } from "../frame/page-routes.js";
 import { dashboardPage, places, unknownDashboardPage } from "../frame/dashboard-page.js";
 import { milliseconds, moment } from "../frame/format.js";
-import { type Params } from "../frame/form.js";
 import { answerBadge, topicOf } from "../frame/lists.js";
 
 /** Returns the page of one attempt to deliver one webhook: the request, the response, a button that sends it again. */

@@ -2,11 +2,11 @@ import { type Router } from "express";
 import { type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../http/page.js";
 import { type SandboxToken } from "../../state/tokens.js";
-import { button, copyable, copyButton, postForm, secret, section } from "../frame/components.js";
-import { type DashboardContext, type View } from "../frame/context.js";
+import { copyable, copyButton, secret, section } from "../frame/components.js";
+import { button, postForm } from "../frame/form.js";
+import { type DashboardContext, pageRoutes, type View } from "../frame/page-routes.js";
 import { dashboardPage, places } from "../frame/dashboard-page.js";
 import { moment, timeSpan } from "../frame/format.js";
-import { pageRoutes } from "../frame/form.js";
 import { liveList } from "../frame/lists.js";
 
 const maxTokens = 20;

@@ -1,7 +1,7 @@
 import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../http/page.js";
-import { urlText, timeAhead, code, copyable, namedValue, link, section } from "../frame/components.js";
-import { type View } from "../frame/context.js";
+import { code, copyable, link, namedValue, section, timeAhead, urlText } from "../frame/components.js";
+import { type View } from "../frame/page-routes.js";
 import { dashboardPage, places } from "../frame/dashboard-page.js";
 import { timeOfDay } from "../frame/format.js";
 import { deliveryList, paymentList, refusalList } from "../frame/lists.js";

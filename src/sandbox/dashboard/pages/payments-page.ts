@@ -3,21 +3,11 @@ import { type Html, html } from "../../../pages/html.js";
 import { withTimeout } from "../../../shared/with-timeout.js";
 import { type Page } from "../../http/page.js";
 import { type SandboxPayment } from "../../state/payments.js";
-import {
-  urlText,
-  button,
-  code,
-  copyable,
-  namedValue,
-  link,
-  postForm,
-  section,
-  selectField,
-} from "../frame/components.js";
-import { type DashboardContext, type View } from "../frame/context.js";
+import { code, copyable, link, namedValue, section, urlText } from "../frame/components.js";
+import { button, fieldForm, postForm, selectField } from "../frame/form.js";
+import { type DashboardContext, pageRoutes, type Params, showPage, type View } from "../frame/page-routes.js";
 import { dashboardPage, notice, places, unknownDashboardPage } from "../frame/dashboard-page.js";
 import { amountOf, moment } from "../frame/format.js";
-import { fieldForm, pageRoutes, type Params, showPage } from "../frame/form.js";
 import { deliveryList, listPage, paymentList, statusBadge } from "../frame/lists.js";
 
 /** Returns the routes of `/payments`: every payment, and a page for each. */

@@ -4,10 +4,10 @@ import { type Page } from "../../http/page.js";
 import { readScenarios } from "../../scenario/read-scenario-file.js";
 import { choosingAmount } from "../../scenario/scenario-registry.js";
 import { randomName, type Scenario } from "../../scenario/scenario.js";
-import { button, checkbox, code, labelled, postForm, section } from "../frame/components.js";
-import { type DashboardContext, type View } from "../frame/context.js";
+import { code, section } from "../frame/components.js";
+import { button, checkbox, fieldForm, labelled, postForm, problemId } from "../frame/form.js";
+import { type DashboardContext, pageRoutes, type View } from "../frame/page-routes.js";
 import { dashboardPage, places } from "../frame/dashboard-page.js";
-import { fieldForm, pageRoutes, problemId } from "../frame/form.js";
 
 /** The groups of the page by the first thing that differs from the normal scenario. */
 const scenarioGroups = {

@@ -3,22 +3,11 @@ import { type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../http/page.js";
 import { type WebhookAddress } from "../../state/addresses.js";
 import { type Delivery, isDelivered } from "../../state/delivery.js";
-import {
-  urlText,
-  button,
-  code,
-  copyable,
-  namedValue,
-  link,
-  postForm,
-  secret,
-  section,
-  textField,
-} from "../frame/components.js";
-import { type DashboardContext, type View } from "../frame/context.js";
+import { code, copyable, link, namedValue, secret, section, urlText } from "../frame/components.js";
+import { button, fieldForm, postForm, problemId, textField } from "../frame/form.js";
+import { type DashboardContext, pageRoutes, showPage, type View } from "../frame/page-routes.js";
 import { dashboardPage, notice, places } from "../frame/dashboard-page.js";
 import { milliseconds, moment } from "../frame/format.js";
-import { fieldForm, pageRoutes, problemId, showPage } from "../frame/form.js";
 import { deliveryList, listPage } from "../frame/lists.js";
 import { deliveryPage } from "./delivery-page.js";
 
