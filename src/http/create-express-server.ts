@@ -7,7 +7,6 @@ import {
   ServerResponse,
 } from "node:http";
 import { optionInvalid } from "../shared/unknown-names.js";
-import { notePreShaped } from "./shared-shape.js";
 
 /** The parts of an Express application, version 4 or 5, that the server uses. */
 export interface ExpressApplication {
@@ -40,7 +39,7 @@ export function createExpressServer(app: ExpressApplication, options: ServerOpti
     ServerResponse: withPrototype(ServerResponse, app.response),
   };
   const server = createServer({ ...options, ...made }, app as RequestListener);
-  notePreShaped(server);
+  preShaped.add(server);
   return server;
 }
 
@@ -63,4 +62,30 @@ function withPrototype<Original extends typeof IncomingMessage | typeof ServerRe
   Object.setPrototypeOf(Made, original);
   Made.prototype = prototype;
   return Made as unknown as Original;
+}
+
+/** Servers whose requests and responses are created with their application's prototypes. */
+const preShaped = new WeakSet<object>();
+
+/** V8 before version 13 (Node 24) makes a new hidden class for each object whose prototype is replaced. */
+const losesShapes = Number.parseInt(process.versions.v8, 10) < 13;
+
+/**
+ * Gives the requests of a stock server one shape again, and its responses too. Express replaces the prototype of each, which
+ * gives each a hidden class of its own, so that the engine cannot optimise property accesses. Deleting a property makes the
+ * object a dictionary, and all dictionaries share one hidden class. The property is put back: the application sees no
+ * difference. See "Prototypes of Express" in bench/README.md.
+ */
+export function shareShape(request: IncomingMessage, response: ServerResponse): void {
+  if (!losesShapes || preShaped.has((request.socket as { server?: Server }).server ?? {})) return;
+  putBack(request, "complete");
+  putBack(response, "sendDate");
+}
+
+function putBack<Holder extends object>(holder: Holder, key: keyof Holder): void {
+  // A stand-in for Node's request may have a getter here.
+  const own = Object.getOwnPropertyDescriptor(holder, key);
+  if (own?.writable !== true || own.configurable !== true) return;
+  delete holder[key];
+  holder[key] = own.value as Holder[keyof Holder];
 }

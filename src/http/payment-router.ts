@@ -13,7 +13,7 @@ import { type SqlTx } from "../store/sql/index.js";
 import { type SignatureScheme } from "../webhook/signature/scheme.js";
 import { requestLog } from "./request-log.js";
 import { returnEndpoints } from "./returns/return-endpoints.js";
-import { shareShape } from "./shared-shape.js";
+import { shareShape } from "./create-express-server.js";
 import { webhookEndpoint } from "./webhook/webhook-endpoint.js";
 
 /** The router, usable with Express 4 and 5; `payments` is the kit behind it. */

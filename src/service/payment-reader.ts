@@ -2,7 +2,7 @@ import { obtainToken, sendWithToken } from "./access-token.js";
 import { discardBody, parseJson, readBody, sendRequest, untilAborted } from "./send-request.js";
 import { LookupError } from "./service-errors.js";
 import { type PaymentServiceOptions } from "./service-options.js";
-import { anySignal } from "../shared/any-signal.js";
+import { anySignal } from "../shared/with-timeout.js";
 import { because } from "../shared/because.js";
 
 /** A payment as the service shows it. It is read further by the rules of webhooks. */

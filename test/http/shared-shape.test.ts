@@ -13,7 +13,7 @@ import path from "node:path";
 import express5 from "express";
 import express4 from "express4";
 import { createExpressServer, paymentRouter } from "tillkit";
-import { shareShape } from "../../src/http/shared-shape.js";
+import { shareShape } from "../../src/http/create-express-server.js";
 import { buildKit } from "../support/built-kit.js";
 import { closeAll, testKit } from "../support/kit.js";
 

@@ -1,5 +1,5 @@
 import { getEventListeners } from "node:events";
-import { anySignal } from "../../src/shared/any-signal.js";
+import { anySignal } from "../../src/shared/with-timeout.js";
 
 const listeners = (signal: AbortSignal) => getEventListeners(signal, "abort").length;
 

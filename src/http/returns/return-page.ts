@@ -7,8 +7,7 @@ import { baseStyle } from "../../pages/design/base.js";
 import { formStyle } from "../../pages/design/components.js";
 import { formatMoney } from "../../pages/format.js";
 import { type Html, type HtmlFragment, html } from "../../pages/html.js";
-import { htmlPage } from "../../pages/page.js";
-import { drawing } from "../../pages/sign.js";
+import { htmlPage, drawing } from "../../pages/page.js";
 import { accentStyle, backgroundStyle } from "./colours.js";
 import { liveMs, liveScript } from "./live-script.js";
 

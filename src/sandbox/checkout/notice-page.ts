@@ -1,7 +1,7 @@
 import { formatAmount } from "../../pages/format.js";
 import { type HtmlFragment, type Html, html } from "../../pages/html.js";
 import { type Language } from "../../pages/language.js";
-import { statusSign } from "../../pages/sign.js";
+import { statusSign } from "../../pages/page.js";
 import { type Page } from "../http/page.js";
 import { type SandboxPayment } from "../state/payments.js";
 import { checkoutTranslations } from "./translations.js";

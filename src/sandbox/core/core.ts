@@ -8,7 +8,7 @@ import { type SandboxPayment, SandboxPayments } from "../state/payments.js";
 import { createRandom } from "../state/random.js";
 import { Settings } from "../state/settings.js";
 import { Signing } from "../state/signing.js";
-import { openStateFile } from "../state/state-file.js";
+import { StateFile } from "../state/state-file.js";
 import { AccessTokens } from "../state/tokens.js";
 import { type Delivery } from "../state/delivery.js";
 
@@ -40,7 +40,7 @@ export type SandboxCore = ReturnType<typeof createSandboxCore>;
 /** Makes the core of a sandbox. Nothing is restored from the state file yet. */
 export function createSandboxCore(options: ResolvedSandboxOptions) {
   const { clients, seed, allowRemoteWebhooks: allowRemote } = options;
-  const stateFile = openStateFile(options.state);
+  const stateFile = new StateFile(options.state);
   const events = createEvents();
   const activity = new Activity();
   const clock = new Clock(options.now, activity);

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type SandboxLifecycle } from "../contract.js";
 import { type SandboxCore } from "../core/core.js";
@@ -22,8 +23,7 @@ export function createLifecycle(
     },
     start: async ({ keepAlive = true } = {}) => {
       await restoration.done;
-      await server.start();
-      if (!keepAlive) server.unref();
+      await server.start(keepAlive);
     },
     close: async () => {
       sender.close();
@@ -39,7 +39,7 @@ export function createLifecycle(
 /** The sandbox's HTTP server, which can be started once and closed. */
 export class SandboxServer {
   readonly #server: Server;
-  #started: Promise<void> | undefined;
+  #started: Promise<unknown> | undefined;
 
   constructor(
     listener: RequestListener,
@@ -49,19 +49,11 @@ export class SandboxServer {
   }
 
   /** Starts to listen. A second call waits for the same start. */
-  start(): Promise<void> {
+  async start(keepAlive: boolean): Promise<void> {
     const { port, host } = this.options;
-    this.#started ??= new Promise((resolve, reject) => {
-      this.#server.once("error", reject).listen(port, host, () => {
-        this.#server.off("error", reject);
-        resolve();
-      });
-    });
-    return this.#started;
-  }
-
-  unref(): void {
-    this.#server.unref().on("connection", (socket) => socket.unref());
+    this.#started ??= once(this.#server.listen(port, host), "listening");
+    await this.#started;
+    if (!keepAlive) this.#server.unref().on("connection", (socket) => socket.unref());
   }
 
   /** The address of the sandbox: `publicUrl`, or the one that it listens on. `undefined` before it listens. */

@@ -5,16 +5,6 @@ import { parseOrThrowMisuse, throwMisuse } from "../state/misuse.js";
 import { catalogue, firstChoosingAmount, normal } from "./catalogue.js";
 import { randomName, type Scenario, scenarioSchema } from "./scenario.js";
 
-/** The part of the registry that lasts in a state file. */
-export interface SavedScenarios {
-  /** The name of the current scenario. */
-  scenario: string;
-  /** The program's own scenarios. */
-  scenarios: readonly Scenario[];
-  /** Scenario names by clientId. */
-  assigned?: Readonly<Record<string, string>>;
-}
-
 /** The known scenarios, the current one, and those that were assigned to payments. */
 export class ScenarioRegistry {
   readonly #known = new Map<string, Scenario>([normal, ...catalogue].map((each) => [each.name, each]));
@@ -83,17 +73,19 @@ export class ScenarioRegistry {
     return this.#assigned.get(clientId) ?? this.#bySuffix(clientId) ?? byAmount(total.value);
   }
 
-  get saved(): SavedScenarios {
+  /** The part of the registry that lasts in a state file. */
+  get saved() {
     return {
       scenario: this.#current,
       // The catalogue is not saved: a newer version of the sandbox may describe its scenarios better.
       scenarios: [...this.#own].map((name) => this.named(name)),
+      /** Scenario names by clientId. */
       assigned: Object.fromEntries(this.#assigned),
     };
   }
 
   /** Restores the scenarios of an earlier run. Those that were given to this run have precedence. */
-  restore({ scenario, scenarios, assigned = {} }: SavedScenarios, given: { scenario: boolean }): void {
+  restore({ scenario, scenarios, assigned }: ScenarioRegistry["saved"], given: { scenario: boolean }): void {
     for (const own of scenarios) if (!this.#own.has(own.name)) this.add(own);
     for (const [clientId, name] of Object.entries(assigned)) this.#assigned.set(clientId, name);
     if (!given.scenario) this.choose(scenario);

@@ -34,8 +34,3 @@ export interface Delivery {
 export function isDelivered({ status }: Delivery): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }
-
-/** Returns whether the endpoint answered that it could not verify the webhook. */
-export function isRefused({ status }: Delivery): boolean {
-  return status === 400 || status === 401;
-}

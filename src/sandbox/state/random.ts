@@ -1,28 +1,25 @@
 import { hash, randomBytes } from "node:crypto";
 
 /** The source of ids and of the draws of the scenario `random`. */
-export interface Random {
-  /** Returns this number of random bytes in hexadecimal, and draws again while `isTaken` returns true. */
-  hex(bytes: number, isTaken?: (hex: string) => boolean): string;
-  /** Returns a number from 0 up to, but not including, 1. */
-  fraction(): number;
-}
+export type Random = ReturnType<typeof createRandom>;
 
 /**
  * Returns a source of random values, which a seed makes repeatable. Each use has its own sequence, so that the attempts
  * for a webhook do not change the id of the next payment. Secrets and access tokens never come from here.
  */
-export function createRandom(seed: string | undefined, use: string): Random {
+export function createRandom(seed: string | undefined, use: string) {
   const bytes = seed === undefined ? randomBytes : seededBytes(`${seed}\n${use}`);
   return {
-    hex(count, isTaken = () => false) {
+    /** Returns this number of random bytes in hexadecimal, and draws again while `isTaken` returns true. */
+    hex(count: number, isTaken: (hex: string) => boolean = () => false): string {
       // After a restart with a seed, the sequence begins again: the values in use are skipped.
       for (;;) {
         const hex = bytes(count).toString("hex");
         if (!isTaken(hex)) return hex;
       }
     },
-    fraction: () => bytes(6).readUIntBE(0, 6) / 2 ** 48,
+    /** Returns a number from 0 up to, but not including, 1. */
+    fraction: (): number => bytes(6).readUIntBE(0, 6) / 2 ** 48,
   };
 }
 

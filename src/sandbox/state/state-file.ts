@@ -3,30 +3,6 @@ import { sqliteStore } from "../../store/sql/index.js";
 /** The kinds of values in a state file. `sandbox` is the single value that `saveState` writes. */
 export type StateKind = "payment" | "address" | "token" | "delivery" | "job" | "schedule" | "sandbox";
 
-/** The file that holds the sandbox's state between two runs. */
-export interface StateFile {
-  /** Returns every value of a kind, in the order in which their keys were added. */
-  load<T>(kind: StateKind): Promise<T[]>;
-  put(kind: StateKind, key: string, value: unknown): void;
-  remove(kind: StateKind, key: string): void;
-  /** Resolves when every change is on disk. Rejects with the first error of a write. */
-  flushed(): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Returns the state file at this path. Without a path, nothing is stored. */
-export function openStateFile(file: string | undefined): StateFile {
-  return file === undefined ? noStateFile : new SqliteStateFile(file);
-}
-
-const noStateFile: StateFile = {
-  load: () => Promise.resolve([]),
-  put: () => {},
-  remove: () => {},
-  flushed: () => Promise.resolve(),
-  close: () => Promise.resolve(),
-};
-
 interface StateChange {
   kind: StateKind;
   key: string;
@@ -34,27 +10,34 @@ interface StateChange {
   value?: string;
 }
 
-/** A state file in SQLite: one row for each value, as JSON, written in the order of the changes. */
-class SqliteStateFile implements StateFile {
-  readonly #store: ReturnType<typeof sqliteStore>;
+/**
+ * The file that holds the sandbox's state between two runs, in SQLite: one row for each value, as JSON, written in the order
+ * of the changes. Without a path, nothing is stored.
+ */
+export class StateFile {
+  readonly #store: ReturnType<typeof sqliteStore> | undefined;
   readonly #ready: Promise<unknown>;
   #changes: StateChange[] = [];
   #writing: Promise<void> = Promise.resolve();
   #failure: unknown;
 
-  constructor(file: string) {
-    this.#store = sqliteStore(file, { tablePrefix: "sandbox_" });
-    this.#ready = this.#store.transaction((tx) =>
-      tx.query(
-        `create table if not exists sandbox_state (seq integer primary key autoincrement, kind text not null,
+  constructor(file: string | undefined) {
+    this.#store = file === undefined ? undefined : sqliteStore(file, { tablePrefix: "sandbox_" });
+    this.#ready = Promise.resolve(
+      this.#store?.transaction((tx) =>
+        tx.query(
+          `create table if not exists sandbox_state (seq integer primary key autoincrement, kind text not null,
            "key" text not null, value text not null, unique (kind, "key"))`,
+        ),
       ),
     );
     // The error is reported by load() or flushed().
     this.#ready.catch(() => {});
   }
 
+  /** Returns every value of a kind, in the order in which their keys were added. */
   async load<T>(kind: StateKind): Promise<T[]> {
+    if (this.#store === undefined) return [];
     await this.#ready;
     const { rows } = await this.#store.transaction((tx) =>
       tx.query<{ value: string }>("select value from sandbox_state where kind = ? order by seq", [kind]),
@@ -63,13 +46,14 @@ class SqliteStateFile implements StateFile {
   }
 
   put(kind: StateKind, key: string, value: unknown): void {
-    this.#schedule({ kind, key, value: JSON.stringify(value) });
+    if (this.#store !== undefined) this.#schedule({ kind, key, value: JSON.stringify(value) });
   }
 
   remove(kind: StateKind, key: string): void {
-    this.#schedule({ kind, key });
+    if (this.#store !== undefined) this.#schedule({ kind, key });
   }
 
+  /** Resolves when every change is on disk. Rejects with the first error of a write. */
   async flushed(): Promise<void> {
     await this.#writing;
     if (this.#failure !== undefined) throw this.#failure;
@@ -79,7 +63,7 @@ class SqliteStateFile implements StateFile {
     try {
       await this.flushed();
     } finally {
-      await this.#store.close();
+      await this.#store?.close();
     }
   }
 
@@ -98,7 +82,7 @@ class SqliteStateFile implements StateFile {
     const changes = this.#changes;
     this.#changes = [];
     if (changes.length === 0) return;
-    await this.#store.transaction(async (tx) => {
+    await this.#store?.transaction(async (tx) => {
       for (const { kind, key, value } of changes) {
         if (value === undefined)
           await tx.query(`delete from sandbox_state where kind = ? and "key" = ?`, [kind, key]);

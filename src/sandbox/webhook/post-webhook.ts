@@ -2,7 +2,7 @@ import { lookup } from "node:dns";
 import { type LookupFunction } from "node:net";
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import { anySignal } from "../../shared/any-signal.js";
+import { anySignal } from "../../shared/with-timeout.js";
 import { isLoopback } from "../../shared/is-loopback.js";
 import { type Delivery } from "../state/delivery.js";
 

@@ -2,7 +2,7 @@ import { dataStyle, formStyle, frameStyle } from "../../../pages/design/componen
 import { problemId, problemNotice } from "./form.js";
 import { type View } from "./page-routes.js";
 import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
-import { drawing } from "../../../pages/sign.js";
+import { drawing } from "../../../pages/page.js";
 import { type Page } from "../../http/page.js";
 import { dashboardScript } from "./script.js";
 

@@ -2,7 +2,7 @@ import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../http/page.js";
 import { readJson } from "../../../shared/read-json.js";
 import { suggestedRefusedDirectory, verifyLast } from "../../../shared/refused-files.js";
-import { type Delivery, isRefused } from "../../state/delivery.js";
+import { type Delivery } from "../../state/delivery.js";
 import { code, copyable, link, namedValue, section, urlText } from "../frame/components.js";
 import { button, postForm } from "../frame/form.js";
 import { type Params, type View } from "../frame/page-routes.js";
@@ -29,7 +29,7 @@ export function deliveryPage(view: View, { id = "" }: Params): Page {
     content: [
       postForm(view, `${path}/again`, again, "buttons"),
       facts(delivery, view),
-      isRefused(delivery) && refusalSection(),
+      [400, 401].includes(delivery.status ?? 0) && refusalSection(),
       requestSection(delivery),
       responseSection(delivery),
     ],
