@@ -1,2 +1,1 @@
-// Node loads the kit, outside of the bundle.
 export default { serverExternalPackages: ["tillkit"] };

@@ -6,5 +6,5 @@ function openShop() {
   return { payments: router.payments, handler: fetchHandler(router) };
 }
 
-/** One for the process: Next loads this file for each route, and `next build` has no secrets. */
+/** One for the process. */
 export const shop = () => (globalThis.shop ??= openShop());
