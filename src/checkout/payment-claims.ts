@@ -67,14 +67,9 @@ export async function keepClaim<Tx>(
   });
 }
 
-/** Lets a number of the provider, which a person has accepted, lead to the payment, as a claim does. */
-export async function keepNumber<Tx>(
-  store: PaymentStore<Tx>,
-  clientId: string,
-  number: string,
-): Promise<void> {
-  if (keyOfNumber(number) !== undefined)
-    await saveNotes(store, () => changedNumbers(store, clientId, number, []));
+/** Returns notes that let a number of the provider, which a person accepts, lead to the payment, as a claim does. */
+export async function notesOfNumber<Tx>(store: PaymentStore<Tx>, clientId: string, number = "") {
+  return keyOfNumber(number) === undefined ? [] : changedNumbers(store, clientId, number, []);
 }
 
 /** Saves notes. Makes them again where another process has changed one of them meanwhile. */

@@ -1,9 +1,11 @@
+import { findClaimed } from "../../checkout/payment-claims.js";
 import { TillkitError } from "../../errors/index.js";
 import { type PaymentReport } from "../../model/payment-report.js";
 import { type Evidence, type Payment } from "../../model/payment.js";
 import { readField, signedFields } from "../../model/signed-fields.js";
+import { isSameNumber } from "../../shared/payment-number.js";
 import { describeUnknown, type NamesOf } from "../../shared/unknown-names.js";
-import { type ResolutionRecord, type WebhookRecord } from "../../store/index.js";
+import { type PaymentStore, type ResolutionRecord, type WebhookRecord } from "../../store/index.js";
 import { decodeStrict } from "../../webhook/message/decode-strict.js";
 import { fieldRules } from "../../webhook/message/field-rules.js";
 import { readMessage } from "../../webhook/message/read-message.js";
@@ -18,7 +20,7 @@ export function checkEvidence(evidence: Evidence, receiptId: string | undefined)
   if (typeof evidence !== "object" || evidence === null) throw invalid("It must be an object.");
   const unknown = describeUnknown(evidence, names);
   if (unknown !== undefined) throw invalid(unknown);
-  const { kind, document } = evidence;
+  const { kind, document, providerId } = evidence;
   if (!kinds.includes(kind)) throw invalid(`kind must be one of ${kinds.join(", ")}.`);
   if (kind === "webhook" && receiptId === undefined)
     throw invalid(
@@ -26,6 +28,8 @@ export function checkEvidence(evidence: Evidence, receiptId: string | undefined)
     );
   if (typeof document !== "string" || document.trim() === "" || document.length > 500)
     throw invalid("document must say in 1 to 500 characters where the evidence is.");
+  if (providerId !== undefined && !fieldRules.providerId.schema.safeParse(providerId).success)
+    throw invalid(`providerId must be ${fieldRules.providerId.expected}.`);
 }
 
 /** Returns the clientId that a signed webhook names, also where the kit cannot take the rest of it. */
@@ -55,7 +59,33 @@ export function decideEvidence(
   if (decided.outcome === "applied")
     return { payment: decisions.payments.find(stored.clientId)!, events: decided.events };
   const why = "reason" in decided ? decided.reason : decided.outcome;
-  throw new TillkitError("evidence_mismatch", `The evidence does not match the payment: ${why}.`);
+  throw mismatch(why);
+}
+
+/**
+ * Throws `evidence_mismatch` if another payment is completed with the provider's number: a person accepted it for that payment, or the
+ * service reported it.
+ */
+export async function refuseUsedNumber<Tx>(
+  store: PaymentStore<Tx>,
+  { clientId, action, evidence }: ResolutionRecord,
+): Promise<void> {
+  const number = evidence?.providerId;
+  if (number === undefined || action !== "accepted") return;
+  const claimed = (await findClaimed(store, [number]))(number);
+  const completed = { state: "completed", newestFirst: true, limit: 2 } as const;
+  const reported = await store.list({ ...completed, providerId: number });
+  for (const other of [...reported, ...claimed]) {
+    if (other.clientId === clientId || other.state !== "completed") continue;
+    const isUsed =
+      reported.includes(other) ||
+      (await store.history(other.clientId)).resolutions.some(
+        (one) => one.action === "accepted" && isSameNumber(number, one.evidence?.providerId),
+      );
+    if (!isUsed) continue;
+    const why = `the provider's number ${number} belongs to ${other.clientId} already`;
+    throw mismatch(`${why}. If it shows this payment too, leave providerId out`);
+  }
 }
 
 /** Returns the evidence as a report. The payment's own service id stands in for one that the evidence does not show. */
@@ -69,8 +99,6 @@ function reportOf(evidence: Evidence, payment: Payment, at: string): PaymentRepo
   const message = readMessage({ rawBody: Buffer.alloc(0), payload, covers });
   if (message.kind !== "payment")
     throw invalid(message.kind === "inadmissible" ? `${message.reason}.` : "It is about no payment.");
-  if (message.untrusted.providerId !== undefined)
-    throw invalid(`providerId must be ${fieldRules.providerId.expected}.`);
   return message;
 }
 
@@ -78,6 +106,10 @@ function missing(): TillkitError {
   const message =
     "Without a webhook that the kit can read, accept needs the evidence that shows the payment.";
   return new TillkitError("evidence_missing", message);
+}
+
+function mismatch(why: string): TillkitError {
+  return new TillkitError("evidence_mismatch", `The evidence does not match the payment: ${why}.`);
 }
 
 function invalid(why: string): TillkitError {

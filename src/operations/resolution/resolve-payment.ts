@@ -1,5 +1,5 @@
 import { hasCode } from "../../errors/index.js";
-import { keepNumber } from "../../checkout/payment-claims.js";
+import { notesOfNumber } from "../../checkout/payment-claims.js";
 import { reportedTotal, sameTotal } from "../../model/attempts.js";
 import { type PaymentReport } from "../../model/payment-report.js";
 import { type Payment } from "../../model/payment.js";
@@ -21,7 +21,7 @@ import {
 import { isWaiting } from "../../store/rules/webhooks.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
 import { readStored } from "../../webhook/recording/rematch.js";
-import { clientIdIn, decideEvidence } from "./payment-evidence.js";
+import { clientIdIn, decideEvidence, refuseUsedNumber } from "./payment-evidence.js";
 import { applyRefund, checkRefund, refundId, refuseOtherRefund } from "./refund.js";
 import {
   actions,
@@ -68,9 +68,6 @@ export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resol
   const stored = before ? undefined : await storeResolution(parts, { ...subject, known }, resolution, given);
   const kept = before ?? stored?.resolution ?? findIn(await store.history(clientId), resolution.id)!;
   refuseOtherRefund(kept, given);
-  // Also where it was stored before: that call may have ended here. A statement or a customer may name the payment by it.
-  const number = kept.evidence?.providerId;
-  if (number !== undefined && !given.dryRun) await keepNumber(store, clientId, number);
   const payment = (given.dryRun && stored?.payment) || (await store.find(clientId));
   return { resolution: kept, resolved: stored !== undefined, ...(payment && { payment }) };
 }
@@ -108,8 +105,12 @@ async function storeResolution<Tx>(
   subject: ResolutionSubject & { known: StoredHistory },
   resolution: ResolutionRecord,
   given: Resolution,
+  tries = 5,
 ): Promise<{ resolution: ResolutionRecord; payment: Payment | undefined } | undefined> {
   const { store, newId, policy, announceEvents } = parts;
+  // Saved with the resolution: of two calls that accept one number for two payments, one reads again.
+  const notes = await notesOfNumber(store, subject.clientId, resolution.evidence?.providerId);
+  await refuseUsedNumber(store, resolution);
   const report = subject.webhook && reportOf(subject.webhook);
   let kept = resolution;
   let payment: Payment | undefined;
@@ -135,14 +136,15 @@ async function storeResolution<Tx>(
       const stamp = { newId, clientId, recordedAt: resolution.at };
       const events = drafts.map((draft) => stampEvent(draft, stamp));
       const dismissed = alike.flatMap(({ receiptId }) => receiptId ?? []);
-      if (!given.dryRun) await store.save(tx, { ...rest, dismissed, resolutions: [kept, ...alike], events });
+      const changes = { ...rest, dismissed, resolutions: [kept, ...alike], events, notes };
+      if (!given.dryRun) await store.save(tx, changes);
     });
   } catch (error) {
     // Where another call was faster with the same one, nothing may be left to resolve.
     if (!hasCode(error, "store_conflict") && !hasCode(error, "resolution_not_possible")) throw error;
-    const taken = findIn(await store.history(subject.clientId), resolution.id);
-    if (!taken) throw error;
-    return undefined;
+    if (findIn(await store.history(subject.clientId), resolution.id)) return undefined;
+    if (notes.length === 0 || tries === 1 || !hasCode(error, "store_conflict")) throw error;
+    return storeResolution(parts, subject, resolution, given, tries - 1);
   }
   if (!given.dryRun) announceEvents();
   return { resolution: kept, payment };

@@ -1,7 +1,8 @@
 import { type Evidence, fieldsSignature, MemoryStore } from "tillkit";
+import { keepClaim } from "../../../src/checkout/payment-claims.js";
 import { saved } from "../../../src/store/exam/checks/steps.js";
 import { closeAll, secret, testKit } from "../../support/kit.js";
-import { pendingPayment } from "../../support/webhooks.js";
+import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 
 afterEach(closeAll);
 
@@ -63,5 +64,41 @@ describe("evidence", () => {
       message: expect.stringContaining(message) as string,
     });
     expect(await payments.find("c-1")).toEqual(pendingPayment());
+  });
+
+  const other = pendingPayment({ clientId: "c-2", serviceId: "s-2", reference: "o-2" });
+  const used = {
+    code: "evidence_mismatch",
+    message: expect.stringContaining("the provider's number MVK 778 belongs to c-1") as string,
+  };
+
+  it("is refused with a number by which another payment was accepted, also if it is written in another way", async () => {
+    const { store, payments } = await shop();
+    await saved(store, { created: [other] });
+    await payments.resolve({ ...accept, evidence: { ...row, providerId: "mvk-778" } });
+    const again = { ...accept, clientId: "c-2", evidence: { ...row, providerId: "MVK 778" } };
+    await expect(payments.resolve({ ...again, dryRun: true })).rejects.toMatchObject(used);
+    await expect(payments.resolve(again)).rejects.toMatchObject(used);
+    expect(await payments.find("c-2")).toEqual(other);
+    const { payment } = await payments.resolve({ ...again, evidence: { ...row, providerId: "MVK-779" } });
+    expect(payment).toMatchObject({ state: "completed" });
+  });
+
+  it("is refused with a number that the service reported for another completed payment", async () => {
+    const { store, payments } = await shop();
+    await saved(store, { created: [other] });
+    await payments.receiveWebhook(signed(completedBody({ providerId: "MVK 778" })));
+    const again = { ...accept, clientId: "c-2", evidence: { ...row, providerId: "MVK 778" } };
+    await expect(payments.resolve(again)).rejects.toMatchObject(used);
+  });
+
+  it("is accepted with a number that customers of other payments gave, and that shows a refund", async () => {
+    const { store, payments } = await shop();
+    const paid = pendingPayment({ clientId: "c-2", serviceId: "s-2", reference: "o-2", state: "completed" });
+    await saved(store, { created: [{ ...paid, status: "completed", open: false }] });
+    await keepClaim(store, paid, { number: "MVK 778", at: paid.createdAt });
+    const evidence = { ...row, providerId: "MVK 778" };
+    await payments.resolve({ ...accept, action: "refunded", clientId: "c-2", evidence });
+    expect((await payments.resolve({ ...accept, evidence })).payment).toMatchObject({ state: "completed" });
   });
 });

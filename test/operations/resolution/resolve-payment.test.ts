@@ -75,6 +75,22 @@ onEachDatabase("resolutions", (kind) => {
     expect(attention).toEqual([]);
   });
 
+  it("accept a number of the provider for one payment, if people accept it for several at the same moment", async () => {
+    const clientIds = ["c-1", "c-2", "c-3"];
+    await seed(
+      ...clientIds.map((clientId) =>
+        pendingPayment({ clientId, serviceId: `s-${clientId}`, reference: clientId }),
+      ),
+    );
+    const { serviceId: _, ...evidence } = row;
+    const answers = await Promise.allSettled(
+      clientIds.map((clientId) => shop().resolve({ action: "accept", clientId, evidence, ...why })),
+    );
+    const refused = answers.filter(({ status }) => status === "rejected");
+    expect(refused).toMatchObject([1, 2].map(() => ({ reason: { code: "evidence_mismatch" } })));
+    expect((await types()).filter((type) => type === "payment.completed")).toHaveLength(1);
+  });
+
   it("are stored once, however many people resolve the same thing at the same moment", async () => {
     const shops = [shop(), shop(), shop()];
     await seed(pendingPayment());
@@ -192,10 +208,17 @@ onEachDatabase("resolutions", (kind) => {
       ),
     );
     const accepted = ids.map(({ clientId, id }) =>
-      shops[1]!.resolve({ action: "accept", clientId, evidence: { ...row, serviceId: id }, ...why }),
+      shops[1]!.resolve({
+        action: "accept",
+        clientId,
+        evidence: { ...row, serviceId: id, providerId: `MVK-${id}` },
+        ...why,
+      }),
     );
     await Promise.all(
-      ids.map(({ clientId, id }) => shops[0]!.receiveWebhook(signed(completedBody({ clientId, id })))),
+      ids.map(({ clientId, id }) =>
+        shops[0]!.receiveWebhook(signed(completedBody({ clientId, id, providerId: `MVK-${id}` }))),
+      ),
     );
     const refused = (await Promise.allSettled(accepted)).filter((one) => one.status === "rejected");
     expect(refused.filter(({ reason }) => !hasCode(reason, "resolution_not_possible"))).toEqual([]);
