@@ -21,6 +21,7 @@ declare global {
   const MemoryStore: typeof import("tillkit").MemoryStore;
   const storeOver: typeof import("tillkit").storeOver;
   const sqliteStore: typeof import("tillkit/sql").sqliteStore;
+  const postgresStore: typeof import("tillkit/sql").postgresStore;
   const createSandbox: typeof import("tillkit/sandbox").createSandbox;
   const sandbox: import("tillkit/sandbox").Sandbox;
   const testStore: typeof import("tillkit/testing").testStore;

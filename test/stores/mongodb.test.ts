@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { type Express } from "express";
 import {
   type BatchAdapter,
   type BatchTx,
@@ -10,7 +11,7 @@ import {
   type PaymentStore,
   storeOver,
 } from "tillkit";
-import { closeAll, secret, testKit } from "../support/kit.js";
+import { closeAll, secret, serve, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
 import { failure } from "./support/mongodb-documents.js";
 import { MongoStandIn } from "./support/mongodb-stand-in.js";
@@ -113,26 +114,38 @@ function storeOfMongoose(server: MongoStandIn): void {
   });
 
   it("pays the order of the program of docs/store-engines.md", async () => {
-    process.env["PAY_TOKEN"] = "a-token";
-    process.env["PAY_WEBHOOK_SECRET"] = secret;
-    const { openShop } = jest.requireActual<{ openShop(this: void, url: string): Promise<Payments> }>(
-      path.resolve(__dirname, "../../examples/stores/mongoose.ts"),
+    const variables = {
+      TILLKIT_PUBLIC_URL: "https://shop.example/payments",
+      TILLKIT_SERVICE_URL: "https://pay.example",
+      TILLKIT_ACCESS_TOKEN: "a-token",
+      TILLKIT_WEBHOOK_SECRET: secret,
+    };
+    Object.assign(process.env, variables);
+    const { openShop } = jest.requireActual<{
+      openShop(this: void, url: string): Promise<{ app: Express; payments: Payments }>;
+    }>(path.resolve(__dirname, "../../examples/stores/mongoose.ts"));
+    const { app, payments: shop } = await openShop(
+      new URL(connection.getClient().db().databaseName, url).href,
     );
-    const shop = await openShop(new URL(connection.getClient().db().databaseName, url).href);
     try {
       const done = new Promise((resolve) => shop.on("payment.completed", resolve, { name: "last" }));
-      await shop.start({ keepAlive: false });
-      await shop.receiveWebhook(signed(completedBody()));
+      const { rawBody: body, headers } = signed(completedBody());
+      const webhook = `${await serve(app)}/payments/webhook`;
+      expect(await fetch(webhook, { method: "POST", body: new Uint8Array(body), headers })).toMatchObject({
+        status: 200,
+      });
       await done;
       await shop.close();
       expect(await orders.find().lean()).toMatchObject([{ _id: "order-1", paid: true }]);
     } finally {
+      for (const name of Object.keys(variables)) delete process.env[name];
       await shop.close();
       await packageOf<{ disconnect(): Promise<void> }>("mongoose").disconnect();
     }
   });
 
   it("type-checks the program of docs/store-engines.md", () => {
+    mkdirSync(".tmp", { recursive: true });
     const folder = mkdtempSync(path.resolve(".tmp/mongoose-"));
     try {
       const config = { extends: "../../tsconfig.json", include: ["../../examples/stores/mongoose.ts"] };

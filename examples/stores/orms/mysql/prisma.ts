@@ -1,8 +1,8 @@
 import { PrismaMariaDb } from "@prisma/adapter-mariadb";
 import { type FieldPacket, type Pool, type TypeCastField, Types } from "mysql2/promise";
+import { type Handler } from "tillkit";
 import { asPool, type SqlTx } from "tillkit/sql";
-import { type Orders } from "../orders.js";
-import { type Prisma, PrismaClient } from "./prisma/generated/client.js";
+import { PrismaClient } from "./prisma/generated/client.js";
 
 const own = Types as unknown as Record<number, string>;
 const names: Record<number, string> = { ...own, [Types.LONG]: "INT", [Types.LONGLONG]: "BIGINT" };
@@ -32,13 +32,7 @@ function toMariaDb(pool: Pool): object {
 export const clientIn = (tx: SqlTx) =>
   new PrismaClient({ adapter: new PrismaMariaDb(toMariaDb(asPool(tx))) });
 
-/** The shop's orders in the transaction of a handler, through Prisma. */
-export const ordersIn = (tx: SqlTx) => ordersOf(clientIn(tx));
-
-function ordersOf(db: Prisma.TransactionClient): Orders {
-  return {
-    add: (reference: string) => db.order.create({ data: { reference } }),
-    all: () => db.order.findMany(),
-    nested: (work) => (db as PrismaClient).$transaction((inner) => work(ordersOf(inner))),
-  };
-}
+/** Marks the order as paid. */
+export const fulfilOrder: Handler<"payment.completed"> = async ({ payment }, { tx }) => {
+  await clientIn(tx).order.update({ where: { reference: payment.reference }, data: { paid: true } });
+};
