@@ -59,6 +59,18 @@ export function requireUrlOrPool(urlOrPool: unknown, kind: keyof typeof protocol
       "urlOrPool",
       "cannot be read as an address; write special characters of the password in their percent form, as %23 for #.",
     );
+  if (kind === "mysql") refuseOtherTls(new URL(urlOrPool).searchParams);
+}
+
+/** Refuses a parameter that asks for TLS in another form than mysql2 reads: it would connect without encryption. */
+function refuseOtherTls(parameters: URLSearchParams): void {
+  for (const [name, value] of parameters)
+    if (/^(use_?)?(ssl|tls)/i.test(name) && (name !== "ssl" || value === "true"))
+      throw optionInvalid(
+        "urlOrPool",
+        `has the parameter ${name}, which mysql2 cannot read. Write ssl={} for TLS, which checks the server's certificate, or give a ` +
+          "pool with the option ssl. Without TLS, leave it out.",
+      );
 }
 
 function isReadable(address: string, kind: keyof typeof protocols): boolean {

@@ -82,7 +82,7 @@ function splitOptions(address: string): [string, SqlStoreOptions] {
  * seconds, or the server's own setting with a pool of the caller's), `schema_too_new`, `store_closed`.
  *
  * @param urlOrPool - `mysql://…` for a pool of the store's own (`maxConnections` of them, 3 s to connect), closed by `close()`; or a
- * pool of mysql2, which the caller closes.
+ * pool of mysql2, which the caller closes. An address asks for TLS with `?ssl={}`.
  * @throws ConfigurationError with `option_invalid`.
  */
 export function mysqlStore(

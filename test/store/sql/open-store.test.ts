@@ -33,3 +33,25 @@ describe("an address of PostgreSQL", () => {
     expect(() => postgresStore("postgres://h1/shop?a=1&preparedStatements=true&b=2")).not.toThrow();
   });
 });
+
+describe("an address of MySQL", () => {
+  // Managed databases give such addresses, and mysql2 would connect without encryption.
+  it.each([
+    "ssl-mode=REQUIRED",
+    "sslmode=require",
+    "a=1&sslaccept=strict",
+    "useSSL=true",
+    "tls=true",
+    "ssl=true",
+  ])("must not ask for TLS in a form that mysql2 does not read: %s", (parameters) =>
+    expect(problemOf(`mysql://shop:a-password@h1/shop?${parameters}`)).toMatchObject({
+      code: "option_invalid",
+      message: expect.stringContaining("ssl={}"),
+    }),
+  );
+
+  it.each(["ssl={}", 'ssl={"ca":"PEM"}', "ssl=Amazon%20RDS", "ssl=false", "timezone=Z"])(
+    "may have the parameters of mysql2: %s",
+    (parameters) => expect(problemOf(`mysql://h1/shop?${parameters}`)).toBeUndefined(),
+  );
+});
