@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { creationRequestSchema } from "../../src/service/creation-schemas.js";
+import { readCreationRequest } from "../../src/sandbox/service-api/creation-request.js";
 import { createPaymentService } from "../../src/service/index.js";
 import { envelope, errorOf, request } from "./creation.js";
 import {
@@ -71,8 +71,7 @@ describe("a successful creation", () => {
       cancelUrl: request.cancelUrl,
       successUrl: request.successUrl,
     });
-    // The schema drops unknown fields, so an extra field would make the two sides differ.
-    expect(creationRequestSchema.parse(body)).toEqual(body);
+    expect(readCreationRequest(body, { strict: true })).toHaveProperty("request");
   });
 
   it("sends only value and currency of the total", async () => {
