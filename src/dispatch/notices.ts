@@ -1,5 +1,5 @@
 import { type Logger } from "pino";
-import { loggable } from "../errors/loggable.js";
+import { loggable } from "../errors/conceal-secrets.js";
 import { type NoticeMap, type NoticeType, type Notify } from "../model/notice-map.js";
 
 /** A listener of this process. What it throws is ignored, so that it cannot disturb a payment. */

@@ -1,5 +1,5 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
-import { refusalErrors } from "../shared/refusal-errors.js";
+import { refusalErrors } from "../shared/refused-files.js";
 
 const received = JSON.stringify({ received: true });
 const receivedHeaders = headersOf(received);

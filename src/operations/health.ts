@@ -1,7 +1,7 @@
 import { countClaims } from "../checkout/payment-claims.js";
 import { type HandlerControl, readControls } from "../dispatch/handler-controls.js";
 import { type Notices } from "../dispatch/notices.js";
-import { loggable } from "../errors/loggable.js";
+import { loggable } from "../errors/conceal-secrets.js";
 import { type AttentionRule } from "../model/attention.js";
 import { type EventType } from "../model/event-map.js";
 import { type ClockWatch } from "../shared/clock-watch.js";

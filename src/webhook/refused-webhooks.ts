@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { lstat } from "node:fs/promises";
 import { type Logger } from "pino";
-import { loggable } from "../errors/loggable.js";
+import { loggable } from "../errors/conceal-secrets.js";
 import { doctorAgent, refusedEnding, refusedFiles, verifyLast } from "../shared/refused-files.js";
 import { type VerifyInput } from "./signature/scheme.js";
 import { ifFound, realFileSystem, SpoolDirectory } from "./spool/spool-directory.js";

@@ -1,4 +1,4 @@
-import { loggable } from "../../src/errors/loggable.js";
+import { loggable } from "../../src/errors/conceal-secrets.js";
 
 describe("an error as it is logged", () => {
   it("keeps its name, code, message and stack, and those of its causes", () => {

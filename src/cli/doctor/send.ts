@@ -1,8 +1,7 @@
 import { type IncomingHttpHeaders, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
-import { doctorAgent } from "../../shared/refused-files.js";
-import { refusalErrors } from "../../shared/refusal-errors.js";
+import { doctorAgent, refusalErrors } from "../../shared/refused-files.js";
 
 /** An answer to a request. */
 export interface Answer {

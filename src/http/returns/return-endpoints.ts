@@ -1,5 +1,5 @@
 import { type Request, type Response } from "express";
-import { loggable } from "../../errors/loggable.js";
+import { loggable } from "../../errors/conceal-secrets.js";
 import { type ReturnKind, type ReturnView } from "../../checkout/handle-return.js";
 import { type Payments } from "../../kit/payments.js";
 import { type SignedField } from "../../model/signed-fields.js";

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type Logger } from "pino";
 import { rejectionStatus, type RejectionCode, WebhookRejectedError } from "../../errors/index.js";
-import { loggable } from "../../errors/loggable.js";
+import { loggable } from "../../errors/conceal-secrets.js";
 import { type Payments } from "../../kit/payments.js";
 import { isRejection, isVerificationFailure } from "../../webhook/signature/verify-signature.js";
 import { type WebhookRequest } from "../../webhook/receive-webhook.js";

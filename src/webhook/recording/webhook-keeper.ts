@@ -1,6 +1,6 @@
 import { type ErrorCode, hasCode, WebhookRejectedError } from "../../errors/index.js";
 import { type Notify } from "../../model/notice-map.js";
-import { loggable } from "../../errors/loggable.js";
+import { loggable } from "../../errors/conceal-secrets.js";
 import { readMessage } from "../message/read-message.js";
 import { type Spool } from "../spool/spool.js";
 import { type SpooledWebhook } from "../spool/record-line.js";
