@@ -4,7 +4,13 @@ import { checkout } from "./checkout/checkout.js";
 import { badRequestPage, unknownPage } from "./checkout/notice-page.js";
 import { type Sandbox } from "./contract.js";
 import { controlApi } from "./control-api.js";
-import { createSandboxCore, type SandboxCore } from "./core/core.js";
+import {
+  createSandboxCore,
+  type SandboxCore,
+  type Restoration,
+  restoreState,
+  saveState,
+} from "./core/core.js";
 import { dashboard } from "./dashboard/routes.js";
 import { createLifecycle, SandboxServer } from "./operations/lifecycle.js";
 import { sendError, wantsPage } from "./http/middleware.js";
@@ -15,7 +21,6 @@ import { readLanguage } from "../pages/language.js";
 import { TokenFaults } from "./scenario/scenario-registry.js";
 import { paymentsApi } from "./service-api/payments-api.js";
 import { tokenApi } from "./service-api/token-api.js";
-import { type Restoration, restoreState, saveState } from "./core/saved-state.js";
 import { WebhookMessages } from "./webhook/message.js";
 import { WebhookSender } from "./webhook/sender.js";
 

@@ -3,10 +3,9 @@ import {
   type SandboxPaymentActions,
   type SandboxWebhookActions,
 } from "../contract.js";
-import { type SandboxCore } from "../core/core.js";
+import { type SandboxCore, type Restoration, saveState } from "../core/core.js";
 import { type PaymentTransitions } from "./payment-transitions.js";
 import { type SandboxPayment } from "../state/payments.js";
-import { type Restoration, saveState } from "../core/saved-state.js";
 import { throwMisuse } from "../state/misuse.js";
 import { type WebhookMessages } from "../webhook/message.js";
 import { type WebhookSender } from "../webhook/sender.js";

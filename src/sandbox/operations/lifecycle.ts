@@ -1,9 +1,8 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type SandboxLifecycle } from "../contract.js";
-import { type SandboxCore } from "../core/core.js";
+import { type SandboxCore, type Restoration } from "../core/core.js";
 import { type ResolvedSandboxOptions } from "../options/options.js";
-import { type Restoration } from "../core/saved-state.js";
 import { throwMisuse } from "../state/misuse.js";
 import { type WebhookSender } from "../webhook/sender.js";
 

@@ -49,7 +49,8 @@ export interface WebhookByHand {
 
 /** A webhook that is ready to be sent, with the same bytes and signature at every attempt. */
 export interface WebhookMessage extends Pick<Delivery, "paymentId" | "scenario" | "byHand"> {
-  rawBody: Buffer;
+  /** In base64, because the state file holds JSON. */
+  rawBody: string;
   headers: Record<string, string>;
 }
 
@@ -70,10 +71,11 @@ export class WebhookMessages {
     for (const [path, value] of Object.entries(step.set ?? {})) setAt(body, path.split("."), value);
     const signature = this.#sign(jsonBytes(body), step.sign);
     this.#change(body, step.tamper, payment);
-    const rawBody = jsonBytes(body);
+    const bytes = jsonBytes(body);
+    const sent = step.truncate ? bytes.subarray(0, Math.floor(bytes.length / 2)) : bytes;
     return {
       paymentId: payment.id,
-      rawBody: step.truncate ? rawBody.subarray(0, Math.floor(rawBody.length / 2)) : rawBody,
+      rawBody: sent.toString("base64"),
       headers: this.#headers(signature),
       ...(payment.scenario !== "normal" && { scenario: payment.scenario }),
     };
@@ -84,9 +86,9 @@ export class WebhookMessages {
     const { overrides = {}, headers, sign = (rawBody: Buffer) => this.#sign(rawBody) } = webhook;
     const body = webhookBody({ ...payment, status: "completed", captured: true }, this.#timestamp());
     const changed = { ...body, ...overrides, data: { ...body.data, ...overrides.data } };
-    const rawBody = webhook.rawBody === undefined ? jsonBytes(changed) : Buffer.from(webhook.rawBody);
-    const allHeaders = { ...this.#headers(sign(rawBody)), ...headers };
-    return { paymentId: payment.id, rawBody, headers: allHeaders, byHand: true };
+    const bytes = webhook.rawBody === undefined ? jsonBytes(changed) : Buffer.from(webhook.rawBody);
+    const allHeaders = { ...this.#headers(sign(bytes)), ...headers };
+    return { paymentId: payment.id, rawBody: bytes.toString("base64"), headers: allHeaders, byHand: true };
   }
 
   /** Returns a webhook without content, which tries an address. Where fields are signed, it has an invented payment. */
@@ -99,12 +101,12 @@ export class WebhookMessages {
       total: { value: "1", currency: "KMF" },
       clientId: `sandbox-try-${this.#random.hex(4)}`,
     };
-    const rawBody = jsonBytes(
+    const bytes = jsonBytes(
       this.core.signing.state.scheme === "fields"
         ? { topic: "payment.pending", timestamp, type: "payment", data: payment }
         : { topic: "webhook.try", timestamp, type: "webhook", data: {} },
     );
-    return { rawBody, headers: this.#headers(this.#sign(rawBody)) };
+    return { rawBody: bytes.toString("base64"), headers: this.#headers(this.#sign(bytes)) };
   }
 
   /** Returns the signature; `undefined` where the header is to be omitted. */

@@ -20,9 +20,6 @@ interface Job {
   loseFirst?: boolean | undefined;
 }
 
-/** A message as it is stored: JSON cannot hold bytes. */
-type StoredMessage = Omit<WebhookMessage, "rawBody"> & { rawBody: string };
-
 /** Sends webhooks until they are accepted or the last retry has failed. */
 export class WebhookSender {
   readonly deliveries: Delivery[] = [];
@@ -41,15 +38,15 @@ export class WebhookSender {
   /** Restores the deliveries of an earlier run of the sandbox, and continues its jobs. */
   async restore(): Promise<void> {
     const { stateFile } = this.core;
-    const deliveries = await stateFile.load<Delivery & { message: StoredMessage }>("delivery");
+    const deliveries = await stateFile.load<Delivery & { message: WebhookMessage }>("delivery");
     for (const { message, ...delivery } of deliveries) {
       this.deliveries.push(delivery);
-      this.#messages.set(delivery.id, fromStored(message));
+      this.#messages.set(delivery.id, message);
       this.#jobIds.add(delivery.id.split("-")[0]!);
     }
-    const jobs = await stateFile.load<Job & { message: StoredMessage }>("job");
+    const jobs = await stateFile.load<Job>("job");
     for (const { id } of jobs) this.#jobIds.add(id);
-    for (const job of jobs) void this.#run({ ...job, message: fromStored(job.message) });
+    for (const job of jobs) void this.#run(job);
   }
 
   /** Sends to every registered address. Resolves when each first attempt has ended. Never rejects. */
@@ -75,7 +72,7 @@ export class WebhookSender {
     if (message === undefined) return undefined;
     const { url } = this.deliveries.find(({ id }) => id === deliveryId)!;
     const earlier = this.deliveries.filter(
-      (delivery) => delivery.url === url && this.#messages.get(delivery.id)!.rawBody.equals(message.rawBody),
+      (delivery) => delivery.url === url && this.#messages.get(delivery.id)!.rawBody === message.rawBody,
     );
     return this.sendOnce(message, url, Math.max(...earlier.map(({ attempt }) => attempt)) + 1);
   }
@@ -100,7 +97,7 @@ export class WebhookSender {
 
   async #run(job: Job, onFirstAttempt: (delivery: Delivery) => void = () => {}): Promise<void> {
     const { activity, clock, stateFile, settings } = this.core;
-    this.#save(job);
+    stateFile.put("job", job.id, job);
     activity.enter();
     for (;;) {
       await clock.wait(job.dueAt - clock.now().getTime());
@@ -119,7 +116,7 @@ export class WebhookSender {
       }
       job.attempt += 1;
       job.dueAt = clock.now().getTime() + retryInMs;
-      this.#save(job);
+      stateFile.put("job", job.id, job);
     }
     activity.leave();
   }
@@ -139,6 +136,8 @@ export class WebhookSender {
     { url, attempt, unsent }: Pick<Job, "url" | "attempt"> & { unsent?: string | undefined },
   ): Promise<Delivery> {
     const { clock, events, options, settings, stateFile } = this.core;
+    const { headers, paymentId, scenario, byHand } = message;
+    const rawBody = Buffer.from(message.rawBody, "base64");
     const at = clock.now().toISOString();
     const startedMs = performance.now();
     const { webhookTimeoutMs: timeoutMs } = settings.current;
@@ -148,16 +147,15 @@ export class WebhookSender {
     const keepsBody = host === "localhost" || isLoopback(host);
     const outcome =
       unsent === undefined
-        ? await postWebhook(url, message, { timeoutMs, closing, allowRemote, keepsBody })
+        ? await postWebhook(url, { headers, rawBody }, { timeoutMs, closing, allowRemote, keepsBody })
         : { error: unsent };
-    const { paymentId, scenario, byHand } = message;
     const delivery: Delivery = {
       id,
       ...(paymentId !== undefined && { paymentId }),
       url,
       attempt,
-      requestBody: message.rawBody.toString("utf8"),
-      headers: message.headers,
+      requestBody: rawBody.toString("utf8"),
+      headers,
       ...outcome,
       at,
       durationMs: Math.round(performance.now() - startedMs),
@@ -167,7 +165,7 @@ export class WebhookSender {
     this.#messages.set(delivery.id, message);
     this.deliveries.push(delivery);
     // The next run repeats an attempt that was aborted by closing, under the same id.
-    if (!closing.aborted) stateFile.put("delivery", delivery.id, { ...delivery, message: toStored(message) });
+    if (!closing.aborted) stateFile.put("delivery", delivery.id, { ...delivery, message });
     events.emit({ type: "delivery", delivery });
     return delivery;
   }
@@ -181,16 +179,4 @@ export class WebhookSender {
     this.#jobIds.add(id);
     return id;
   }
-
-  #save(job: Job): void {
-    this.core.stateFile.put("job", job.id, { ...job, message: toStored(job.message) });
-  }
-}
-
-function toStored(message: WebhookMessage): StoredMessage {
-  return { ...message, rawBody: message.rawBody.toString("base64") };
-}
-
-function fromStored(message: StoredMessage): WebhookMessage {
-  return { ...message, rawBody: Buffer.from(message.rawBody, "base64") };
 }
