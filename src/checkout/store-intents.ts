@@ -65,7 +65,8 @@ export async function storeIntents<Tx>(
 async function refuseUnseen<Tx>(store: PaymentStore<Tx>, tx: Tx, known: readonly Payment[]): Promise<void> {
   const clientIds = new Set(known.map(({ clientId }) => clientId));
   const references = [...new Set(known.map(({ reference }) => reference))];
-  const { payments } = await store.lock(tx, { references });
+  // A lock out of the order of clientIds could deadlock with a call that replaces such an attempt.
+  const { payments } = await store.lock(tx, { references, readOnly: true });
   if (payments.some(({ clientId }) => !clientIds.has(clientId))) throw new ChoiceOutdated();
 }
 

@@ -99,6 +99,8 @@ export interface LockKeys {
   serviceIds?: readonly string[];
   /** Not locked. `lock` only says which of them are stored. */
   eventKeys?: readonly string[];
+  /** The caller only reads: `lock` may return the payments without waiting for their locks. */
+  readOnly?: boolean;
 }
 
 /** What `lock` found. */

@@ -9,6 +9,7 @@ import { paymentColumns, paymentFromRow, type PaymentRow } from "./payments.js";
 /** Locks the payments that the keys name, and returns them with the eventKeys that are stored already. */
 export async function lockKeys(tx: Transaction, db: Database, keys: LockKeys): Promise<Locked> {
   if (tx.sync) return tx.sync((sync) => sync.lock(keys));
+  if (keys.readOnly) return { payments: await findNamedPayments(tx, db, keys), eventKeys: [] };
   // On a pipelined connection nothing is read before the locks: the clientIds nearly always name every payment.
   let clientIds = tx.restart && (keys.clientIds ?? []);
   for (;;) {
