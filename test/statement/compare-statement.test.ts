@@ -297,6 +297,17 @@ describe("a statement compared with stored payments", () => {
     expect(findings.slice(3).map(({ other }) => other)).toEqual(["a1", "b1", "c1", "e1"]);
   });
 
+  it("names the payment that the kit marked as the second one, even if it was paid first", async () => {
+    const marked = paid("a1", {
+      reference: "a",
+      attention: "paid_twice",
+      completedAt: "2024-05-02T00:00:00.000Z",
+    });
+    const other = paid("a2", { reference: "a", completedAt: "2024-05-03T00:00:00.000Z" });
+    const { findings } = await compared(await storeOf(marked, other), header, [row("a1"), row("a2")]);
+    expect(findings).toMatchObject([{ kind: "paid_twice", clientId: "a1", line: 2, other: "a2" }]);
+  });
+
   it("finds no second payment where one of the two was paid back in full", async () => {
     const two = (reference: string, refunded: string, which: 1 | 2): Payment[] =>
       [1, 2].map((one) => paid(`${reference}${one}`, { reference, ...(one === which && { refunded }) }));

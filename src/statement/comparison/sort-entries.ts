@@ -91,19 +91,21 @@ export interface SiblingEntry extends CommonEntry {
 /** Sorts after every time and every line number. */
 const last = "~";
 
-/** Returns the entry of a sibling. It sorts by reference, and then by the time of completion. */
+/** Returns the entry of a sibling. It sorts by reference, second payments last, and then by the time of completion. */
 export function siblingEntry(payment: Payment, row?: CheckedRow): string {
   const { reference, clientId, state, serviceId = "", completedAt } = payment;
   const { value, currency } = receivedOf(payment);
   const at = state === "completed" ? (completedAt ?? payment.updatedAt) : last;
   const line = row ? padded(row.line) : last;
   const rest = [value, currency, state, serviceId, row?.source ?? ""];
-  return JSON.stringify([reference, at, clientId, line, ...rest]);
+  // The kit's mark, because the second webhook to arrive may be about the payment that was paid first.
+  const rank = payment.attention === "paid_twice" ? 1 : 0;
+  return JSON.stringify([reference, rank, at, clientId, line, ...rest]);
 }
 
 /** Reads a line of {@link siblingEntry}. */
 export function readSiblingEntry(text: string): SiblingEntry {
-  const [reference, at, clientId, line, value, currency, state, serviceId, source] = JSON.parse(text);
+  const [reference, , at, clientId, line, value, currency, state, serviceId, source] = JSON.parse(text);
   const completedAt = at === last ? "" : at;
   const lineNumber = line === last ? 0 : Number(line);
   return { reference, completedAt, clientId, line: lineNumber, value, currency, state, serviceId, source };

@@ -65,7 +65,7 @@ export interface StatementFinding {
   /** With `payout_differs`: the id of the payout. */
   payout?: string;
   /**
-   * With `paid_twice`: the payment of the reference that was paid first. With `id_differs`: the other payment
+   * With `paid_twice`: the payment that fulfils the order. With `id_differs`: the other payment
    * or the other id. With `missing_here` and `unpaid_here`: the only other payment whose customer gave the number of the row.
    */
   other?: string;
