@@ -36,7 +36,10 @@ const narrow: Readonly<Record<string, readonly string[]>> = {
   pages: ["shared", "model"],
 };
 
-/** Folders that use the kit as an application does: what the package exports, what pages share, and the rules of amounts. */
+/**
+ * Folders that use the kit as an application does: what the package exports, what pages share, the rules of amounts, and the
+ * reader of webhooks.
+ */
 const outsiders = ["sandbox", "testing", "cli"];
 
 /** The modules that applications see: subpaths of the package, and what `index.ts` exports as a whole. */
@@ -52,6 +55,9 @@ const publicModules = [
   "webhook/signature/index.ts",
 ];
 
+/** Modules that such folders share with the kit, although no application sees them. */
+const sharedModules = ["model/money.ts", "webhook/message/read-message.ts"];
+
 /** Public modules that hold nothing but types. */
 const publicTypes = ["model/payment.ts", "store/contract.ts"];
 
@@ -63,7 +69,7 @@ export function isAllowed({ file, target, kind }: Import): boolean {
   if (rank(to) >= rank(from)) return false;
   if (narrow[from]) return to === "errors" || narrow[from].includes(to);
   if (outsiders.includes(from)) {
-    const isShared = to === "pages" || to === "shared" || target === "model/money.ts";
+    const isShared = to === "pages" || to === "shared" || sharedModules.includes(target);
     return isShared || publicModules.includes(target) || (kind === "type" && publicTypes.includes(target));
   }
   return true;

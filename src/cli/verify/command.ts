@@ -1,9 +1,10 @@
-import { expectedSignature } from "../sign/make-scheme.js";
+import { expectedSignature, makeScheme } from "../sign/make-scheme.js";
 import { readSettingsWithSecret, refuseOptions, signatureOptions } from "../sign/signature-settings.js";
 import { operandError, optionError } from "../terminal/arguments.js";
 import { type Arguments, type CommandDefinition, type Context } from "../terminal/command.js";
 import { commandLine } from "../terminal/command-line.js";
 import { printFindings } from "../terminal/finding.js";
+import { readMessage } from "../../webhook/message/read-message.js";
 import { oneLine } from "../terminal/output.js";
 import { readBytes, readText } from "../terminal/read-file.js";
 import { checkSignature } from "./check-signature.js";
@@ -79,9 +80,14 @@ export const verifyCommand: CommandDefinition = {
       : output.paint("red", "The signature does not match");
     output.print(`${result} (${scheme}, ${algorithm ?? "by the key"}, ${rawBody.length} bytes).`);
     printFindings(findings, output);
-    const about = verified ? readFacts(rawBody, scheme) : undefined;
+    const message = verified ? readMessage({ rawBody, covers: makeScheme(settings).covers }) : undefined;
+    const about = message?.kind === "payment" ? factsOf(message) : undefined;
+    if (message?.kind === "inadmissible")
+      output.print(oneLine(`The kit cannot read the webhook: ${message.reason}.`));
     if (about) {
       output.print(oneLine(`It is about ${factsText(about)}.`));
+      if (about.unsigned.length > 0)
+        output.print(`Not signed, so anybody can have changed them: ${about.unsigned.join(", ")}.`);
       const settingsGiven = givenNames.flatMap((name) => args.all(name).flatMap((one) => [`--${name}`, one]));
       if (isRequest && file !== "-")
         output.print(
@@ -110,31 +116,17 @@ export const verifyCommand: CommandDefinition = {
 /** The options of the signature that `tillkit replay` also needs. */
 const givenNames = ["scheme", "secret-file", "secret-env", "merchant-id", "fields", "algorithm", "header"];
 
-/** The payment of a verified webhook. */
-interface PaymentFacts {
-  clientId: string;
-  status?: unknown;
-  total?: { value?: unknown; currency?: unknown };
-  /** Only if the signature covers the number. */
-  providerId?: unknown;
+/** Returns what a verified webhook says about a payment. `unsigned` has the fields that the signature does not cover. */
+function factsOf({ verified, untrusted }: Extract<ReturnType<typeof readMessage>, { kind: "payment" }>) {
+  const { clientId, status, "total.value": value, "total.currency": currency } = verified;
+  const providerId = "providerId" in verified ? String(verified.providerId) : undefined;
+  const unsigned = Object.keys(untrusted);
+  return { clientId, status, total: { value, currency }, ...(providerId && { providerId }), unsigned };
 }
 
-/** Returns what a verified webhook says about a payment, for people; `undefined` if it names none. */
-function readFacts(rawBody: Buffer, scheme: string): PaymentFacts | undefined {
-  try {
-    const { data } = JSON.parse(rawBody.toString()) as { data: PaymentFacts };
-    const { clientId, status, total, providerId } = data;
-    if (typeof clientId !== "string") return undefined;
-    return { clientId, status, ...(total && { total }), ...(scheme !== "fields" && { providerId }) };
-  } catch {
-    return undefined;
-  }
-}
-
-function factsText({ clientId, status, total, providerId }: PaymentFacts): string {
-  const amount = total && `${String(total.value)} ${String(total.currency)}`;
-  const number = typeof providerId === "string" ? `number ${providerId}` : undefined;
-  return [clientId, String(status), amount, number].filter(Boolean).join(", ");
+function factsText({ clientId, status, total, providerId }: ReturnType<typeof factsOf>): string {
+  const number = providerId && `number ${providerId}`;
+  return [clientId, status, `${total.value} ${total.currency}`, number].filter(Boolean).join(", ");
 }
 
 /** Returns the file, and whether it is a whole request. Throws `command_option_invalid` or `file_unreadable`. */

@@ -385,6 +385,14 @@ describe("the text for people", () => {
     expect(yes.stdout).toBe(
       `The signature matches (hmac, sha256, ${Buffer.byteLength(compact)} bytes).\nIt is about c-1, completed, 1475 KMF, number MVK-778.\n`,
     );
+    const fields = ["id", "clientId", "status", "total.value", "total.currency"] as const;
+    const signature = fieldsSignature({ secret, fields }).sign(Buffer.from(compact));
+    const byFields = ["--scheme", "fields", "--fields", fields.join(",")];
+    const part = await runCli([...argv, ...byFields, "--signature", signature]);
+    expect(part.stdout).toContain(
+      "It is about c-1, completed, 1475 KMF.\nNot signed, so anybody can have changed them: ",
+    );
+    expect(part.stdout).toMatch(/changed them: .*providerId/);
     const no = await runCli([...argv, "--signature", hex(`${compact}\n`)]);
     expect(no.stdout).toContain("The signature does not match");
     expect(no.stdout).toContain(
