@@ -1,3 +1,6 @@
+import { attentionRules } from "../../src/model/attention.js";
+import { doctorFixes } from "../../src/cli/doctor/findings.js";
+import { hypotheses } from "../../src/cli/verify/hypotheses.js";
 import { commandSummaries, loadCommand } from "../../src/cli/commands.js";
 import { readArguments } from "../../src/cli/terminal/arguments.js";
 import { readOwnPackage } from "../../src/cli/terminal/own-package.js";
@@ -53,11 +56,13 @@ describe("tillkit", () => {
     expect((await runCli(["launch-rocket"])).stderr).not.toContain("Did you mean");
   });
 
-  it.each([...differenceKinds, ...rowProblemCodes, "bad_row", "at_edge", "accepted_here"])(
-    "says what %s means, which the report on a statement prints",
+  const ofStatements = [...differenceKinds, ...rowProblemCodes, "bad_row", "at_edge", "accepted_here"];
+  const findings = [...Object.keys(hypotheses), ...Object.keys(doctorFixes), ...attentionRules];
+  it.each([...new Set([...ofStatements, ...findings])])(
+    "says what %s means, which a command prints",
     async (code) => {
       const { code: exit, stdout } = await runCli(["help", "errors", code]);
-      expect([exit, stdout]).toEqual([0, expect.stringMatching(new RegExp(`^${code}\n\n.{10}`))]);
+      expect([exit, stdout]).toEqual([0, expect.stringMatching(new RegExp(`^${code}\n\n[^]{10}`))]);
     },
   );
 

@@ -30,9 +30,20 @@ export function toolHelp(commands: readonly Pick<Command, "name" | "summary">[],
     title(output, "Commands"),
     ...twoColumns(rows, output),
     "",
+    title(output, "A customer calls"),
+    ...twoColumns(firstSteps, output),
+    "",
     'See "tillkit help <command>" for options, examples and exit codes, and "tillkit help errors <code>" for an error.',
   ].join("\n");
 }
+
+/** The first commands for a question of a customer or of a colleague. Each of them prints the next command. */
+const firstSteps: readonly (readonly [string, string])[] = [
+  ["tillkit payments show <text>", "by order, receipt number or id: what happened, and the next step"],
+  ["tillkit attention list", "everything that needs a person, each with its next step"],
+  ["tillkit statement <file>", "the differences of a statement, each with its next step"],
+  ["tillkit handlers list", "handlers that failed, and how to run them again"],
+];
 
 /** Returns the help of one command. */
 export function commandHelp(command: Command, output: Output): string {
@@ -62,14 +73,17 @@ export function commandHelp(command: Command, output: Output): string {
 }
 
 /**
- * Returns what the documents of the package say about an error's code, or about a code that the report on a statement
- * prints. Throws `command_operand_invalid`.
+ * Returns what the documents of the package say about a code: of an error, of a finding of verify, doctor or statement,
+ * or of a rule of attention. Throws `command_operand_invalid`.
  */
 export function errorPage(code: string): string {
   const folder = path.join(readOwnPackage().folder, "docs");
   const page = (name: string): string => readFileSync(path.join(folder, name), "utf8");
-  const isError = Object.hasOwn(errorFixes, code);
-  const text = isError ? sectionOf(page("errors.md"), code) : rowOf(page("statement.md"), code);
+  const text =
+    sectionOf(page("errors.md"), code) ??
+    ["cli.md", "doctor.md", "statement.md", "attention.md"]
+      .map((name) => rowOf(page(name), code))
+      .find(Boolean);
   if (text === undefined)
     throw operandError(`There is no error code "${code}".${didYouMean(code, Object.keys(errorFixes))}`);
   // The addresses of links are relative to that folder.
