@@ -73,10 +73,10 @@ export async function paymentsNamed(payments: Payments, text: string): Promise<P
 }
 
 /**
- * Returns the payments that a text names. If there are none, it searches the newest payments, and ignores capitals, spaces and
- * signs.
+ * Returns the payments that a text names. If there are none, it searches the numbers of the newest payments and of their
+ * refunds, and ignores capitals, spaces and signs.
  */
-async function paymentsLike(payments: Payments, text: string): Promise<Payment[]> {
+export async function paymentsLike(payments: Payments, text: string): Promise<Payment[]> {
   const found = await paymentsNamed(payments, text);
   const names = found.map(({ clientId, serviceId, reference, reported }) => [
     clientId,
@@ -90,11 +90,18 @@ async function paymentsLike(payments: Payments, text: string): Promise<Payment[]
     const number = one.reported?.providerId;
     // People often leave out the letters before the number: HOL-0075F4C9.
     const numbers = [number, number?.replace(/^[A-Za-z]+[^A-Za-z0-9]+/, "")];
+    if (one.refunded !== undefined) numbers.push(...(await refundKeys(payments, one.clientId)));
     const isNew = !found.some(({ clientId }) => clientId === one.clientId);
     if (isNew && numbers.some((each) => isSameNumber(text, each))) found.push(one);
     if (++read === maxCompared) break;
   }
   return found.slice(0, maxFound);
+}
+
+/** Returns the numbers of the transfers that sent a payment's money back. */
+async function refundKeys(payments: Payments, clientId: string): Promise<(string | undefined)[]> {
+  const { entries } = await payments.history(clientId);
+  return entries.map((one) => (one.kind === "resolution" ? one.refund?.key : undefined));
 }
 
 /** Returns the clientId of another shop's webhook that contains the text. It reads all of them, because there is no index. */

@@ -1,11 +1,15 @@
-import { type Payment, type PaymentHistory } from "../../index.js";
+import { type Money, type Payment, type PaymentHistory, type Payments } from "../../index.js";
 import { sameValue } from "../../model/money.js";
+import { readMessage } from "../../webhook/message/read-message.js";
 import { type RunAction } from "../terminal/actions.js";
 import { type Arguments } from "../terminal/command.js";
 import { byPerson, commandLine, databaseHint } from "../terminal/command-line.js";
 import { oneLine, type Output } from "../terminal/output.js";
-import { paymentsNamed, printPayments } from "./find.js";
+import { paymentsLike, printPayments } from "./find.js";
 import { notesOf } from "./notes-of.js";
+
+/** The number of payments of one name whose open entries are printed. */
+const maxShown = 10;
 
 /** Tells what happened to the payment that a text names, and what to do next. */
 export const showPayment: RunAction = async (payments, args, { output }) => {
@@ -14,12 +18,14 @@ export const showPayment: RunAction = async (payments, args, { output }) => {
   const page = { cursor, ...(limit !== undefined && { limit: Number(limit) }) };
   let history = await payments.history(text, page);
   if (!history.payment && history.entries.length === 0) {
-    const found = await paymentsNamed(payments, text);
+    const found = await paymentsLike(payments, text);
     if (found.length !== 1) {
       const code = printPayments(found, output);
+      for (const { clientId } of found.slice(0, maxShown))
+        printAttention(await payments.history(clientId, { limit: 1 }), args, output, `${clientId}: `);
       output.print(
         found.length > 0
-          ? "\nGive show the clientId of one of these payments."
+          ? `\nFor the history: ${commandLine(["payments", "show", "<clientId>"], args)}`
           : `No payment was found for ${text}. To search the webhooks too: ${commandLine(["payments", "find", text], args)}`,
       );
       return code === 0 ? 1 : code;
@@ -27,13 +33,26 @@ export const showPayment: RunAction = async (payments, args, { output }) => {
     history = await payments.history(found[0]!.clientId, page);
   }
   output.printJson(history);
-  printHistory(history, output);
+  const total = history.payment ? undefined : await reportedAmount(payments, history.clientId);
+  printHistory(history, total, output);
   if (history.cursor !== undefined) output.print(`For older entries: --cursor ${history.cursor}`);
-  if (cursor === undefined) printNext(history, args, output);
+  if (cursor === undefined) printNext(history, total, args, output);
   return 0;
 };
 
-function printHistory({ clientId, payment, others, entries }: PaymentHistory, output: Output): void {
+/** Returns the amount in the oldest webhook of a payment that the store does not have. */
+async function reportedAmount(payments: Payments, clientId: string): Promise<Money | undefined> {
+  const [webhook] = await payments.store.webhooks({ clientId, limit: 1 });
+  const message = webhook && webhook.kind !== "lookup" ? readMessage(webhook) : undefined;
+  if (message?.kind !== "payment") return undefined;
+  return { value: message.verified["total.value"], currency: message.verified["total.currency"] };
+}
+
+function printHistory(
+  { clientId, payment, others, entries }: PaymentHistory,
+  reported: Money | undefined,
+  output: Output,
+): void {
   if (payment) {
     const { state, reference, total } = payment;
     const notes = notesOf(payment);
@@ -41,7 +60,10 @@ function printHistory({ clientId, payment, others, entries }: PaymentHistory, ou
     output.print(
       `${output.paint("bold", clientId)}: order ${reference}, ${total.value} ${total.currency}, ${state}${why}`,
     );
-  } else output.print(`The store has no payment ${clientId}, but these webhooks name the payment.`);
+  } else {
+    const about = reported ? `${clientId} of ${reported.value} ${reported.currency}` : clientId;
+    output.print(`The store has no payment ${about}, but these webhooks name the payment.`);
+  }
   for (const { at, text } of entries) output.print(oneLine(`${at}  ${text}`));
   for (const other of others)
     output.print(
@@ -49,17 +71,27 @@ function printHistory({ clientId, payment, others, entries }: PaymentHistory, ou
     );
 }
 
-/** Prints what needs a person, or how a payment is completed that the service has not reported as paid. */
-function printNext(history: PaymentHistory, args: Arguments, output: Output): void {
-  const { clientId, payment, attention, entries } = history;
-  for (const { why, next } of attention) {
-    output.print(`\n${output.paint("bold", oneLine(why))}`);
+/** Prints what needs a person about a payment. Returns whether anything does. */
+function printAttention({ attention }: PaymentHistory, args: Arguments, output: Output, name = ""): boolean {
+  for (const { rule, why, next } of attention) {
+    output.print(`\n${output.paint("bold", oneLine(name + why))}`);
     output.print(`  ${oneLine(next)}`);
+    if (rule === "overdue" || rule === "creation_uncertain" || rule === "claimed")
+      output.print(`  To look in a statement: ${statementLine(args)}`);
   }
-  if (attention.length > 0) {
-    if (databaseHint(args)) output.print(databaseHint(args));
-    return;
-  }
+  if (attention.length > 0 && databaseHint(args)) output.print(databaseHint(args));
+  return attention.length > 0;
+}
+
+/** Prints what needs a person, or how a payment is completed that the service has not reported as paid. */
+function printNext(
+  history: PaymentHistory,
+  reported: Money | undefined,
+  args: Arguments,
+  output: Output,
+): void {
+  const { clientId, payment, entries } = history;
+  if (printAttention(history, args, output)) return;
   const isSettled = entries.some(({ kind }) => kind === "resolution");
   const decision = entries.findLast(({ kind }) => kind === "decision") as { outcome?: string } | undefined;
   if (!payment && decision?.outcome === "foreign")
@@ -69,7 +101,8 @@ function printNext(history: PaymentHistory, args: Arguments, output: Output): vo
       "\nIf the payment belongs to this shop, adopt the payment. If it belongs to another shop, dismiss the webhook:",
     );
     const receiptId = entries.flatMap((one) => (one.kind === "webhook" ? [one.receiptId] : []))[0]!;
-    const adopt = ["--reference", "<order>", "--amount", "<amount>", "--currency", "<currency>"];
+    const { value = "<amount>", currency = "<currency>" } = reported ?? {};
+    const adopt = ["--reference", "<order>", "--amount", value, "--currency", currency];
     output.print(`  ${commandLine(["payments", "adopt", clientId, ...adopt, ...byPerson], args)}`);
     output.print(`  ${commandLine(["resolve", "dismiss", "--receipt-id", receiptId, ...byPerson], args)}`);
   }
@@ -78,6 +111,7 @@ function printNext(history: PaymentHistory, args: Arguments, output: Output): vo
       "\nThe service has not reported this payment as paid. If a statement or a letter of the service shows that it is paid:",
     );
     output.print(`  ${acceptLine(payment, args)}`);
+    output.print(`  To look in a statement: ${statementLine(args)}`);
   }
   const { total, received = total, refunded = "0" } = payment ?? {};
   if (payment?.state === "completed" && !sameValue(refunded, received!.value)) {
@@ -85,6 +119,10 @@ function printNext(history: PaymentHistory, args: Arguments, output: Output): vo
     const amount = ["--amount", "<amount>", "--key", "<transfer>", ...byPerson];
     output.print(`  ${commandLine(["payments", "refund", clientId, ...amount], args)}`);
   }
+}
+
+function statementLine(args: Arguments): string {
+  return commandLine(["statement", "<statement file>"], args);
 }
 
 function acceptLine({ clientId, serviceId, total }: Payment, args: Arguments): string {

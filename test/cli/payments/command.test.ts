@@ -3,6 +3,7 @@ import { sqliteStore } from "tillkit/sql";
 import { keepClaim } from "../../../src/checkout/payment-claims.js";
 import { at, payment, resolution, webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../../src/store/exam/checks/steps.js";
+import { completedBody } from "../../support/webhooks.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
 const folder = temporaryFolder();
@@ -45,6 +46,11 @@ beforeAll(async () => {
         clientId: "m-1",
         outcome: "foreign",
         rawBody: Buffer.from('{"providerId":"HOL-C109"}'),
+      }),
+      webhook("w-5", {
+        clientId: "m-2",
+        outcome: "foreign",
+        rawBody: Buffer.from(JSON.stringify(completedBody({ clientId: "m-2" }))),
       }),
       webhook("w-3", { clientId: "c-lost", outcome: "unmatched", receivedAt: at(4) }),
     ],
@@ -111,6 +117,7 @@ describe("tillkit payments", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("It is another shop's payment");
     expect(stdout).not.toContain("tillkit ");
+    expect((await payments("show", "m-2")).stdout).toContain("The store has no payment m-2 of 1475 KMF");
   });
 
   it("prints a table that fits the terminal, and no hash of a key", async () => {

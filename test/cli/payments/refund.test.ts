@@ -51,6 +51,8 @@ describe("tillkit payments refund", () => {
       resolution: { refund: { rest: { value: "475" } } },
     });
     expect(await show("c-1")).toContain("refunded by Amina: 500 KMF of 975 KMF, 475 KMF left, key second:");
+    const byKey = await runCli(["payments", "find", "Second", "--store", file], { cwd: folder.path });
+    expect(byKey.stdout).toContain("tillkit payments show c-1");
     const twice = await refund(["c-1", "--key", "second", "--apply"]);
     expect(twice.stdout).toMatch(/recorded before, .*475 KMF left, key second: one came back/);
     const planned = documentOf(await refund(["c-1", "--json"]));
