@@ -111,9 +111,6 @@ export const statementCommand: CommandDefinition = {
     // The peak of the process since it was started.
     const peakBytes = process.resourceUsage().maxRSS * 1024;
     for (const file of names) output.print(`report   ${file}`);
-    output.print(
-      output.paint("dim", `${seconds} s, at most ${Math.ceil(peakBytes / 2 ** 20)} MiB of memory`),
-    );
     output.printJson({
       ...summary,
       findings: found.list(),

@@ -71,11 +71,13 @@ function printSums({ currencies, rows: { bad } }: StatementSummary, output: Outp
   for (const { currency, statement, stored, rows } of currencies)
     output.print(`${currency}  ${line([statement.value, stored.value, rows.matched.value])}`);
   for (const { currency, refunds, fees, net, payouts, rows } of currencies) {
-    const sums = { refunds, fees, net, payouts, unmatched: rows.unmatched_row };
+    const sums = { refunds, fees, payouts, unmatched: rows.unmatched_row };
     const listed = Object.entries(sums).filter(([, { count }]) => count > 0);
-    // Without the others, net says what the first column says.
-    if (listed.length > 1)
-      output.print(`${currency}  ${listed.map(([name, { value }]) => `${name} ${value}`).join(", ")}`);
+    // Without the others, the first column has this total.
+    if (listed.length > 0)
+      output.print(
+        `${currency}  ${listed.map(([name, { value }]) => `${name} ${value}`).join(", ")}; total of the statement ${net.value}`,
+      );
   }
   // Without these, the two sums would differ although everything agrees.
   for (const { currency, ofOtherDays, onOtherStatements } of currencies) {
