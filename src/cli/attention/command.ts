@@ -1,6 +1,7 @@
 import {
   type AttentionAction,
   type AttentionEntry,
+  type AttentionQuery,
   type AttentionRule,
   attentionRules,
   type Payments,
@@ -13,7 +14,7 @@ import {
   type InputContext,
 } from "../terminal/command.js";
 import { confirms } from "../terminal/confirm.js";
-import { databaseHint } from "../terminal/command-line.js";
+import { byPerson, commandLine, databaseHint } from "../terminal/command-line.js";
 import { databaseOptions } from "../terminal/database.js";
 import { oneLine, type Output, wrap } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
@@ -22,6 +23,8 @@ import { requiredOptions, timeOption } from "../terminal/option-values.js";
 
 /** The rules whose facts are in the store. What this command's own process is like tells nothing about the application. */
 export const listedRules = attentionRules.filter((rule) => rule !== "spool_set_aside" && rule !== "health");
+
+const maxLimit = 200;
 
 const people = ["by", "key", "version"];
 const attentionActions: Readonly<Record<string, Action>> = {
@@ -88,21 +91,37 @@ export const attentionCommand: CommandDefinition = {
 
 async function list(payments: Payments, args: Arguments, { output }: InputContext): Promise<ExitCode> {
   const assigned = args.get("assigned");
-  const page = await payments.attention({
+  const query = {
     rule: (args.get("rule") as AttentionRule | undefined) ?? listedRules,
     ...(assigned !== undefined && { assigned: assigned || null }),
     snoozed: args.has("snoozed"),
     settled: args.has("settled"),
-    limit: Number(args.get("limit") ?? 10),
-    cursor: args.get("cursor"),
-  });
+  };
+  const limit = Number(args.get("limit") ?? 10);
+  const page = await payments.attention({ ...query, limit, cursor: args.get("cursor") });
   output.printJson(page);
-  printEntries(page.entries, output);
+  printEntries(page.entries, args, output);
   const hint = databaseHint(args);
   if (page.entries.length > 0 && hint) output.print(`\n${hint}`);
-  if (page.cursor !== undefined) output.print(`For more entries: --cursor ${page.cursor}`);
-  else if (page.entries.length === 0) output.print(noneText(args));
+  if (page.cursor !== undefined && !args.has("json")) {
+    const total = await countEntries(payments, query);
+    const all = total <= maxLimit ? `; --limit ${total} shows all` : "";
+    output.print(
+      `\n${page.entries.length} of ${total} entries${all}. The next ones: --cursor ${page.cursor}`,
+    );
+  }
+  if (page.cursor === undefined && page.entries.length === 0) output.print(noneText(args));
   return page.entries.length > 0 ? 1 : 0;
+}
+
+async function countEntries(payments: Payments, query: AttentionQuery): Promise<number> {
+  let count = 0;
+  for (let cursor: string | undefined; ;) {
+    const page = await payments.attention({ ...query, limit: maxLimit, cursor });
+    count += page.entries.length;
+    cursor = page.cursor;
+    if (cursor === undefined) return count;
+  }
 }
 
 function noneText(args: Arguments): string {
@@ -113,7 +132,7 @@ function noneText(args: Arguments): string {
   );
 }
 
-function printEntries(entries: readonly AttentionEntry[], output: Output): void {
+function printEntries(entries: readonly AttentionEntry[], args: Arguments, output: Output): void {
   if (entries.length === 0) return;
   printColumns(
     output,
@@ -129,7 +148,12 @@ function printEntries(entries: readonly AttentionEntry[], output: Output): void 
     ]),
     ["rule", "amount", "clientId"],
   );
-  for (const { id, reference, why, next, changes } of entries) {
+  const told = new Set<string>();
+  for (const one of entries) {
+    const { id, reference, why, next, changes } = one;
+    if (told.has(why)) continue;
+    const alike = entries.filter((other) => isAlike(one, other)).length;
+    if (alike > 1) told.add(why);
     output.print();
     output.print(output.paint("bold", id) + (reference === undefined ? "" : `  order ${reference}`));
     const last = changes.at(-1);
@@ -139,7 +163,18 @@ function printEntries(entries: readonly AttentionEntry[], output: Output): void 
     // The next step has commands to copy, which no line break may cut.
     for (const text of [wrapped(why), oneLine(next), ...(said === undefined ? [] : [wrapped(said)])])
       output.print(`  ${text}`);
+    if (alike > 1) {
+      const retry = commandLine(["handlers", "retry", one.subject.replace(/^.*?:/, ""), ...byPerson], args);
+      output.print(
+        `  ${alike - 1} further entries of this list have the same cause. For all of them: ${retry} --apply`,
+      );
+    }
   }
+}
+
+/** Returns whether both are dead dispatches of one handler with one error, which a single command runs again. */
+function isAlike({ rule, why }: AttentionEntry, other: AttentionEntry): boolean {
+  return rule === "dead_dispatch" && other.why === why && other.changes.length === 0;
 }
 
 /** Returns an age in its largest unit. */
@@ -188,7 +223,7 @@ async function settleEntry(payments: Payments, args: Arguments, context: InputCo
   const action = readAction("settle", args);
   const { entry, changed } = await payments.attend(args.object!, { ...action, dryRun: true });
   if (changed && !args.has("apply")) {
-    printEntries([entry], output);
+    printEntries([entry], args, output);
     output.print(
       `\n${action.by} settles the entry: ${action.reason}. This action moves no money and fulfils no order.`,
     );

@@ -151,7 +151,7 @@ async function listAll(payments: Payments, args: Arguments, { output }: InputCon
     if (paused)
       output.print(`To resume the handler: ${commandLine(["handlers", "resume", name, ...who], args)}`);
     if (dead > 0)
-      output.print(`To see the dead dispatches: ${commandLine(["handlers", "retry", name], args)}`);
+      output.print(`To run the dead dispatches of ${name} again (${dead}):\n  ${retryLine(args, name)}`);
   }
   return 0;
 }
@@ -220,7 +220,7 @@ async function retry(payments: Payments, args: Arguments, { output }: InputConte
   const handlers = await payments.handlers();
   if (found.length === 0 && query.handler !== undefined) expectKnown(query.handler, handlers);
   output.printJson({ dryRun: !apply, run, dispatches: found, more: revived.more });
-  await printDispatches(payments, found, output);
+  if (!apply) await printDispatches(payments, found, output);
   if (revived.more) output.log(`There are more dispatches; these are the first ${found.length}.`);
   output.print(
     apply
@@ -238,6 +238,11 @@ async function retry(payments: Payments, args: Arguments, { output }: InputConte
   if (apply || found.length === 0) return 0;
   output.print("Nothing was changed; --apply makes the changes.");
   return 1;
+}
+
+/** Returns the command that runs all dead dispatches of a handler again. */
+function retryLine(args: Arguments, name: string): string {
+  return `${commandLine(["handlers", "retry", name, ...byPerson], args)} --apply`;
 }
 
 async function retire(payments: Payments, args: Arguments, { output }: InputContext): Promise<ExitCode> {

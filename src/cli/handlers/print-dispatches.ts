@@ -18,7 +18,7 @@ export async function printRun(payments: Payments, run: string, output: Output):
   return 0;
 }
 
-/** Prints dispatches with their orders. It cuts no error, because errors often differ only at their ends. */
+/** Prints dispatches with their orders. It repeats no error, and cuts none, because errors often differ only at their ends. */
 export async function printDispatches(
   payments: Payments,
   dispatches: RevivedOutcome["dispatches"],
@@ -42,6 +42,6 @@ export async function printDispatches(
       one.handler,
     ]),
     ["died (UTC)", "event", "payment", "handler"],
-    dispatches.map(({ error = "" }) => error),
+    dispatches.map(({ error = "" }, index) => (dispatches[index - 1]?.error === error ? "" : error)),
   );
 }

@@ -64,7 +64,7 @@ describe("tillkit handlers", () => {
       await settled(store, claim, { state: "dead", error: "Error: timeout" });
     await handlers("pause", "ledger", "--reason", "the accounts are down", "--by", "Amina");
     expect((await handlers()).stdout).toMatch(
-      /To resume the handler: .*\nTo see the dead dispatches: .*handlers retry ledger/,
+      /To resume the handler: .*\nTo run the dead dispatches of ledger again \(1\):\n  tillkit handlers retry ledger .* --apply\n/,
     );
     const { stdout } = await handlers("retry", "--apply", "--by", "Amina");
     expect(stdout).toContain("Queued again: 1. ");
