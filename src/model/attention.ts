@@ -78,6 +78,8 @@ export interface AttentionChange {
 export interface AttentionNote {
   /** Until when it is not listed: ISO 8601 UTC. */
   snoozedUntil?: string;
+  /** The `since` of the fact that was snoozed: another fact is listed. Absent for facts of this process, and in earlier versions. */
+  snoozedFor?: string;
   /** Who looks after it. */
   assigned?: string;
   /** How it was settled. It holds for the fact of this `since`. */

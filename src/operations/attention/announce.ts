@@ -158,9 +158,9 @@ function reminder(
   }: { note: NoteRecord; fact: Fact | undefined; said: NoteRecord | undefined; reminderMs: number },
 ): Announcement | undefined {
   const { toldAt, remindedAt } = toldIn(note);
-  const { snoozedUntil = "" } = noteOf(said);
+  const { snoozedUntil = "", snoozedFor = fact?.since } = noteOf(said);
   const inTime = new Date(Date.parse(toldAt) + reminderMs).toISOString();
-  const due = snoozedUntil > inTime ? snoozedUntil : inTime;
+  const due = snoozedFor === fact?.since && snoozedUntil > inTime ? snoozedUntil : inTime;
   if (!fact || due > now.toISOString() || (remindedAt !== undefined && remindedAt >= due)) return undefined;
   const value = { ...note.value, remindedAt: now.toISOString() };
   return announcement(

@@ -187,7 +187,10 @@ function valueAfter(given: AttentionAction, before: AttentionNote, change: Atten
   return {
     ...before,
     ...(given.action === "assign" && { assigned: change.after }),
-    ...(given.action === "snooze" && { snoozedUntil: change.after }),
+    ...(given.action === "snooze" && {
+      snoozedUntil: change.after,
+      snoozedFor: ruleTable[fact.rule].of === "process" ? undefined : fact.since,
+    }),
     ...(given.action === "settle" && { settled }),
     changes: [...before.changes, change].slice(-maxChanges),
   };
@@ -196,12 +199,13 @@ function valueAfter(given: AttentionAction, before: AttentionNote, change: Atten
 /** Returns whether the same was done before: with the same key, or as the last change, by the same person and with the same content. */
 function isRepeated(
   change: AttentionChange,
-  { changes, settled }: AttentionNote,
+  { changes, settled, snoozedFor }: AttentionNote,
   fact: Fact | undefined,
 ): boolean {
   if (change.key !== undefined && changes.some(({ key }) => key === change.key)) return true;
   // A fact that came back is another one, and not settled.
   if (change.did === "settled" && fact && settled?.since !== fact.since) return false;
+  if (change.did === "snoozed" && fact && (snoozedFor ?? fact.since) !== fact.since) return false;
   const last = changes.at(-1);
   const content = ({ did, by, reason, after }: AttentionChange) => JSON.stringify([did, by, reason, after]);
   return last !== undefined && content(last) === content(change);

@@ -94,7 +94,7 @@ export function attentionId({ rule, subject }: Pick<Fact, "rule" | "subject">): 
 /** Returns the entry of a fact. */
 export function entryOf(fact: Fact, note: NoteRecord | undefined, now: Date): AttentionEntry {
   const { rule, subject, since, payment, webhook, webhooks, dispatch, claim } = fact;
-  const { snoozedUntil, settled, ...people } = noteOf(note);
+  const { snoozedUntil, snoozedFor = since, settled, ...people } = noteOf(note);
   const clientId = payment?.clientId ?? webhook?.clientId ?? dispatch?.clientId;
   const total = totalOf(fact);
   const runs = dispatch?.attempt ?? claim?.claims.length;
@@ -112,8 +112,10 @@ export function entryOf(fact: Fact, note: NoteRecord | undefined, now: Date): At
     ...(total && { total }),
     ...(repeats !== undefined && repeats > 1 && { repeats }),
     ...people,
-    ...(snoozedUntil !== undefined && snoozedUntil > now.toISOString() && { snoozedUntil }),
     // A fact that came back is another one.
+    ...(snoozedFor === since &&
+      snoozedUntil !== undefined &&
+      snoozedUntil > now.toISOString() && { snoozedUntil }),
     ...(settled?.since === since && { settled }),
     version: note?.version ?? 0,
   };

@@ -72,6 +72,31 @@ onEachDatabase("what people do about what needs them", (kind) => {
     expect(await one(payments)).not.toHaveProperty("snoozedUntil");
   });
 
+  it("lists a fact that came back although the one before it is snoozed, and reminds of it in its own time", async () => {
+    let ahead = 0;
+    const payments = bench.shop({ now: () => new Date(Date.now() + ahead), attentionReminderMs: 86_400_000 });
+    payments.on("attention.reminder", () => {}, { name: "chat" });
+    await bench.seed(pendingPayment());
+    const differs = (value: string) =>
+      payments.receiveWebhook(signed(completedBody({ total: { value, currency: "KMF" } })));
+    const ids = async () => (await payments.attention()).entries.map((entry) => entry.id);
+    const { receiptId } = await differs("5");
+    const until = new Date(Date.now() + 30 * 86_400_000);
+    const why = { by: "Amina", reason: "the service answers later" };
+    await payments.attend("mismatched:c-1", { action: "snooze", until, ...why });
+    expect(await ids()).toEqual([]);
+    await payments.resolve({ action: "dismiss", receiptId, ...why });
+    ahead = 60_000;
+    await differs("147");
+    expect(await ids()).toEqual(["mismatched:c-1"]);
+    await payments.sweep();
+    ahead = 2 * 86_400_000;
+    await payments.sweep();
+    expect(await bench.recorded()).toContain("attention.reminder");
+    await payments.attend("mismatched:c-1", { action: "snooze", until, ...why });
+    expect(await ids()).toEqual(["overdue:c-1"]);
+  });
+
   it("settles a payment, with what the store knew at that moment, and its fact is gone", async () => {
     const payments = bench.shop();
     await bench.seed(
