@@ -3,6 +3,7 @@ import { type Evidence, type Payment } from "../../model/payment.js";
 import { isText } from "../../shared/is-text.js";
 import { describeUnknown, type NamesOf } from "../../shared/unknown-names.js";
 import { type ResolutionRecord, type StoredHistory, type WebhookRecord } from "../../store/index.js";
+import { isWaiting } from "../../store/rules/webhooks.js";
 import { withoutKey, type EventDraft } from "../../webhook/recording/payment-events.js";
 import { checkEvidence } from "./payment-evidence.js";
 
@@ -105,13 +106,21 @@ export function resolutionId({ action, receiptId, evidence }: Resolution, client
   return `${isForOrder ? "accepted for the order" : actions[action]}:${receiptId ?? clientId}`;
 }
 
-/** Returns whether the webhook was dismissed while it waited, and is a mismatch since. */
-export function isOfOtherOutcome(
-  earlier: ResolutionRecord | undefined,
+/** Returns the id, or another one where a dismissed webhook or payment has become something else, which needs a person again. */
+export function idSinceDismissal(
+  id: string,
+  known: StoredHistory,
   webhook: WebhookRecord | undefined,
-): boolean {
-  const { action, before = "mismatch" } = earlier ?? {};
-  return action === "dismissed" && webhook?.outcome === "mismatch" && before !== "mismatch";
+  payment: Payment | undefined,
+): string {
+  const { action, before } = findIn(known, id) ?? {};
+  if (action !== "dismissed") return id;
+  // A dismissal takes this mark away.
+  const mark = payment?.attention ?? "settled";
+  if (!webhook) return mark === "settled" ? id : `${id}:${mark}`;
+  const { outcome } = webhook;
+  const isOpen = outcome === "mismatch" || (before !== undefined && isWaiting(webhook));
+  return isOpen && outcome !== (before ?? "mismatch") ? `${id}:${outcome}` : id;
 }
 
 /** Returns the resolution with this id. */

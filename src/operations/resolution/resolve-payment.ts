@@ -27,7 +27,7 @@ import {
   actions,
   checkResolution,
   findIn,
-  isOfOtherOutcome,
+  idSinceDismissal,
   notPossible,
   resolutionId,
   resolutionInvalid,
@@ -55,7 +55,7 @@ export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resol
   const known = await store.history(clientId);
   const id = given.action === "refunded" ? refundId(given, clientId) : resolutionId(given, clientId);
   const resolution: ResolutionRecord = {
-    id: isOfOtherOutcome(findIn(known, id), subject.webhook) ? `${id}:${subject.webhook!.outcome}` : id,
+    id: idSinceDismissal(id, known, subject.webhook, await store.find(clientId)),
     clientId,
     action: actions[given.action],
     ...(given.receiptId !== undefined && { receiptId: given.receiptId }),

@@ -151,6 +151,32 @@ onEachDatabase("resolutions", (kind) => {
     expect((await payments.attention({ rule: ["mismatched", "unmatched"] })).entries).toEqual([]);
   });
 
+  it("dismiss a payment again that was dismissed while it was open, and was paid late since", async () => {
+    const payments = shop();
+    await seed(pendingPayment({ overdueAt: "2026-11-20T11:00:00.000Z" }));
+    const dismiss = { action: "dismiss", clientId: "c-1", ...why } as const;
+    expect(await payments.resolve(dismiss)).toMatchObject({ resolved: true });
+    await payments.receiveWebhook(signed(completedBody()));
+    expect(await payments.find("c-1")).toMatchObject({ attention: "paid_late" });
+    expect(await payments.resolve(dismiss)).toMatchObject({ resolved: true });
+    expect(await payments.find("c-1")).not.toHaveProperty("attention");
+    expect(await payments.resolve(dismiss)).toMatchObject({ resolved: false });
+  });
+
+  it("dismiss a webhook again that was dismissed without its payment, and waits for a lookup since", async () => {
+    const scheme = fieldsSignature({ secret, merchantId: "m-1" });
+    const payments = shop({ signature: scheme, lookup: true, confirm: "lookup" });
+    const { receiptId } = await payments.receiveWebhook(signed(completedBody(), scheme));
+    const dismiss = { action: "dismiss", receiptId, ...why } as const;
+    await payments.resolve(dismiss);
+    await payments.adopt({ clientId: "c-1", reference: "o-1", total: { value: "1475", currency: "KMF" } });
+    const waiting = async () => (await bench.place.store.counts()).parked;
+    expect(await waiting()).toBe(1);
+    expect(await payments.resolve(dismiss)).toMatchObject({ resolved: true });
+    expect(await waiting()).toBe(0);
+    expect(await payments.resolve(dismiss)).toMatchObject({ resolved: false });
+  });
+
   it("confirm a completion that no lookup confirmed", async () => {
     const scheme = fieldsSignature({ secret, merchantId: "m-1" });
     const payments = shop({ signature: scheme, lookup: true, confirm: "lookup" });
