@@ -1,5 +1,6 @@
 import { findClaimed } from "../../checkout/payment-claims.js";
 import { TillkitError } from "../../errors/index.js";
+import { checkAmount } from "../../model/money.js";
 import { type PaymentReport } from "../../model/payment-report.js";
 import { type Evidence, type Payment } from "../../model/payment.js";
 import { readField, signedFields } from "../../model/signed-fields.js";
@@ -20,7 +21,7 @@ export function checkEvidence(evidence: Evidence, receiptId: string | undefined)
   if (typeof evidence !== "object" || evidence === null) throw invalid("It must be an object.");
   const unknown = describeUnknown(evidence, names);
   if (unknown !== undefined) throw invalid(unknown);
-  const { kind, document, providerId } = evidence;
+  const { kind, document, total, serviceId, providerId } = evidence;
   if (!kinds.includes(kind)) throw invalid(`kind must be one of ${kinds.join(", ")}.`);
   if (kind === "webhook" && receiptId === undefined)
     throw invalid(
@@ -28,8 +29,14 @@ export function checkEvidence(evidence: Evidence, receiptId: string | undefined)
     );
   if (typeof document !== "string" || document.trim() === "" || document.length > 500)
     throw invalid("document must say in 1 to 500 characters where the evidence is.");
-  if (providerId !== undefined && !fieldRules.providerId.schema.safeParse(providerId).success)
-    throw invalid(`providerId must be ${fieldRules.providerId.expected}.`);
+  const problem = checkAmount(total);
+  if (problem) throw invalid(problem.message);
+  for (const [field, id] of [
+    ["id", serviceId],
+    ["providerId", providerId],
+  ] as const)
+    if (id !== undefined && (typeof id !== "string" || !fieldRules[field].schema.safeParse(id).success))
+      throw invalid(`${field === "id" ? "serviceId" : field} must be ${fieldRules[field].expected}.`);
 }
 
 /** Returns the clientId that a signed webhook names, also where the kit cannot take the rest of it. */

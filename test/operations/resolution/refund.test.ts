@@ -1,4 +1,5 @@
 import {
+  type Evidence,
   MemoryStore,
   type Payment,
   type PaymentStore,
@@ -224,6 +225,22 @@ describe("a refund", () => {
     const { one, store } = await shop({ serviceId: "s-1" });
     await expect(one.resolve(refund(undefined, over))).rejects.toMatchObject({ code });
     expect(await store.history("c-1")).toMatchObject({ resolutions: [], events: [] });
+  });
+
+  it.each<[string, unknown]>([
+    ["total.value", { kind: "letter", document: "p. 1" }],
+    ["total.currency", { kind: "letter", document: "p. 1", total: { value: "5" } }],
+    ["providerId", { kind: "letter", document: "p. 1", total: kmf("5"), providerId: 778 }],
+    ["providerId", { kind: "letter", document: "p. 1", total: kmf("5"), providerId: null }],
+    ["serviceId", { kind: "letter", document: "p. 1", total: kmf("5"), serviceId: 7 }],
+  ])("is refused with evidence that has no usable %s, before anything is stored", async (field, evidence) => {
+    const { one } = await shopOver(() => new MemoryStore(), paid());
+    const refunding = one.resolve(refund(undefined, { evidence: evidence as Evidence }));
+    await expect(refunding).rejects.toMatchObject({
+      code: "evidence_invalid",
+      message: expect.stringContaining(field),
+    });
+    expect(await one.find("c-1")).not.toHaveProperty("refunded");
   });
 
   it("of a payment that is not completed is refused", async () => {
