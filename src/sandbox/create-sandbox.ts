@@ -13,9 +13,9 @@ import {
 } from "./core/core.js";
 import { dashboard } from "./dashboard/routes.js";
 import { createLifecycle, SandboxServer } from "./operations/lifecycle.js";
-import { sendError, wantsPage } from "./http/middleware.js";
+import { wantsPage } from "./http/middleware.js";
 import { type SandboxOptions, resolveSandboxOptions } from "./options/options.js";
-import { respondWithPage } from "./http/page.js";
+import { respondWithPage, sendError } from "./http/page.js";
 import { PaymentTransitions } from "./operations/payment-transitions.js";
 import { readLanguage } from "../pages/language.js";
 import { TokenFaults } from "./scenario/scenario-registry.js";

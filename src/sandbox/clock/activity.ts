@@ -15,12 +15,10 @@ export class Activity {
     }
   }
 
-  /** Counts one more working task. */
   enter(): void {
     this.#working += 1;
   }
 
-  /** Counts one working task less. */
   leave(): void {
     this.#working -= 1;
     this.#notify();

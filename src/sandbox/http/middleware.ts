@@ -1,6 +1,4 @@
-import { type Request, type RequestHandler, type Response } from "express";
-import { html } from "../../pages/html.js";
-import { type SandboxSettings } from "../state/settings.js";
+import { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from "express";
 
 /** Returns a handler that passes a rejection to Express. Express 5 does this itself; Express 4 would end the process. */
 export function asyncRoute<Params extends Record<string, string> = Record<string, string>>(
@@ -21,37 +19,21 @@ export const noStore: RequestHandler = (_req, res, next) => {
   next();
 };
 
-/** The content of an error response. The interface document shows no format; such services send these three fields. */
-interface ErrorContent {
-  status: number;
-  title: string;
-  detail: string;
-}
-
-/** Sends an error in the form that the settings choose. */
-export function sendError(res: Response, form: SandboxSettings["errorBodies"], content: ErrorContent): void {
-  res.status(content.status);
-  if (form === "problem") res.json(content);
-  else if (form === "bare") res.end();
-  else sendErrorPage(res, content);
-}
-
-/** Sends an HTML page where JSON is expected, as a proxy in front of a service does. */
-export function sendErrorPage(res: Response, { status, title, detail }: ErrorContent): void {
-  const page = html`<!doctype html>
-    <html lang="en">
-      <title>${status} ${title}</title>
-      <h1>${title}</h1>
-      <p>${detail}</p>
-    </html>`;
-  res.status(status).type("html").send(page.toString());
+/** Returns a handler of bodies that could not be read. It passes every other error on. */
+export function onBodyError(
+  refuse: (res: Response, status: number, detail: string) => void,
+): ErrorRequestHandler {
+  return (error: BodyError, _req, res, next) => {
+    if (typeof error.status !== "number" || error.status >= 500) return next(error);
+    refuse(res, error.status, describeBodyError(error));
+  };
 }
 
 /** An error of body-parser, or of Express. */
-export type BodyError = Error & { type?: string; status?: number; limit?: number; charset?: string };
+type BodyError = Error & { type?: string; status?: number; limit?: number; charset?: string };
 
 /** Returns why a body could not be read, and what to do. */
-export function describeBodyError({ type, message, limit = 0, charset }: BodyError): string {
+function describeBodyError({ type, message, limit = 0, charset }: BodyError): string {
   if (type === "entity.too.large") return `Send at most ${limit / 1024} KiB.`;
   if (type === "charset.unsupported") return `Send the body in UTF-8, not in ${charset}.`;
   if (type === "encoding.unsupported") return "Send the body without Content-Encoding.";

@@ -3,6 +3,7 @@ import { baseStyle } from "../../pages/design/base.js";
 import { type HtmlFragment, type Html, html } from "../../pages/html.js";
 import { type Language, translate } from "../../pages/language.js";
 import { type HtmlPage, htmlPage, newNonce } from "../../pages/page.js";
+import { type SandboxSettings } from "../state/settings.js";
 
 /** What differs from page to page. The base style precedes its style. Only pages for developers have a script. */
 export interface Page extends Pick<HtmlPage, "title" | "style" | "script"> {
@@ -13,6 +14,32 @@ export interface Page extends Pick<HtmlPage, "title" | "style" | "script"> {
   skip?: Html;
   /** What follows the banner. */
   main: HtmlFragment;
+}
+
+/** The content of an error response. The interface document shows no format; such services send these three fields. */
+interface ErrorContent {
+  status: number;
+  title: string;
+  detail: string;
+}
+
+/** Sends an error in the form that the settings choose. */
+export function sendError(res: Response, form: SandboxSettings["errorBodies"], content: ErrorContent): void {
+  res.status(content.status);
+  if (form === "problem") res.json(content);
+  else if (form === "bare") res.end();
+  else sendErrorPage(res, content);
+}
+
+/** Sends an HTML page where JSON is expected, as a proxy in front of a service does. */
+export function sendErrorPage(res: Response, { status, title, detail }: ErrorContent): void {
+  const page = html`<!doctype html>
+    <html lang="en">
+      <title>${status} ${title}</title>
+      <h1>${title}</h1>
+      <p>${detail}</p>
+    </html>`;
+  res.status(status).type("html").send(page.toString());
 }
 
 /** Sends a page with the headers that every page carries. */

@@ -45,7 +45,6 @@ export class ScenarioRegistry {
     return valid.name;
   }
 
-  /** Makes a scenario the current one. */
   choose(name: string): void {
     if (name !== randomName) this.named(name);
     this.#current = name;

@@ -116,7 +116,6 @@ const move = strictObject({
   webhook: z.boolean().optional(),
 } satisfies SchemasOf<Move>);
 
-/** Checks a scenario. */
 export const scenarioSchema = strictObject({
   name: z
     .string()

@@ -1,21 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import bodyParser from "body-parser";
-import express, {
-  type ErrorRequestHandler,
-  type Request,
-  type RequestHandler,
-  type Response,
-  type Router,
-} from "express";
+import express, { type Request, type RequestHandler, type Response, type Router } from "express";
 import { type SandboxCore } from "../core/core.js";
-import {
-  asyncRoute,
-  type BodyError,
-  describeBodyError,
-  noStore,
-  sendError,
-  sendErrorPage,
-} from "../http/middleware.js";
+import { asyncRoute, noStore, onBodyError } from "../http/middleware.js";
+import { sendError, sendErrorPage } from "../http/page.js";
 import { type PaymentTransitions } from "../operations/payment-transitions.js";
 import { type TokenFaults } from "../scenario/scenario-registry.js";
 import { type Scenario } from "../scenario/scenario.js";
@@ -72,7 +60,6 @@ const tokenProblems = {
   revoked: "The access token was revoked; obtain a new one.",
 };
 
-/** The handlers of `/v1`. */
 class PaymentsApi {
   constructor(
     private readonly core: SandboxCore,
@@ -166,13 +153,9 @@ class PaymentsApi {
     res.json(this.#settings.readBackBare ? data : { data });
   };
 
-  /** Responds to an error of the JSON parser in the form of the other errors. */
-  readonly refuseBody: ErrorRequestHandler = (error: BodyError, _req, res, next) => {
-    if (typeof error.status !== "number" || error.status >= 500) return next(error);
-    const detail = describeBodyError(error);
-    if (error.status === 413) return this.fail(res, 413, "Too large", detail);
-    this.fail(res, 400, "Not JSON", detail);
-  };
+  readonly refuseBody = onBodyError((res, status, detail) =>
+    status === 413 ? this.fail(res, 413, "Too large", detail) : this.fail(res, 400, "Not JSON", detail),
+  );
 
   get #settings() {
     return this.core.settings.current;

@@ -1,15 +1,9 @@
 import bodyParser from "body-parser";
-import express, { type ErrorRequestHandler, type Request, type Response, type Router } from "express";
+import express, { type Request, type Response, type Router } from "express";
 import { z } from "zod";
 import { type SandboxCore } from "../core/core.js";
-import {
-  asyncRoute,
-  type BodyError,
-  describeBodyError,
-  noStore,
-  sendErrorPage,
-  wantsPage,
-} from "../http/middleware.js";
+import { asyncRoute, noStore, onBodyError, wantsPage } from "../http/middleware.js";
+import { sendErrorPage } from "../http/page.js";
 import { type SandboxClient } from "../state/tokens.js";
 import { type TokenFaults } from "../scenario/scenario-registry.js";
 import { type AccessTokens } from "../state/tokens.js";
@@ -41,17 +35,10 @@ export function tokenApi(core: SandboxCore, faults: TokenFaults): Router {
   router.post("/oauth/token", readForm, noStore, asyncRoute(issue));
   router.all("/oauth/token", (req, res, next) => {
     if (wantsPage(req)) return next();
-    refuse(
-      res.set("Allow", "POST"),
-      405,
-      "invalid_request",
-      "Request a token with POST, and not with another method.",
-    );
+    const detail = "Request a token with POST, and not with another method.";
+    refuse(res.set("Allow", "POST"), 405, "invalid_request", detail);
   });
-  const refuseBody: ErrorRequestHandler = (error: BodyError, _req, res, next) => {
-    if (typeof error.status !== "number" || error.status >= 500) return next(error);
-    refuse(res, error.status, "invalid_request", describeBodyError(error));
-  };
+  const refuseBody = onBodyError((res, status, detail) => refuse(res, status, "invalid_request", detail));
   router.use("/oauth/token", refuseBody);
   return router;
 }

@@ -12,14 +12,12 @@ export interface WebhookAddress {
   readonly addedAt: string;
 }
 
-/** The addresses to which webhooks are sent. */
 export class WebhookAddresses {
   readonly #byUrl = new Map<string, WebhookAddress>();
   #lastNumber = 0;
 
   constructor(private readonly options: { allowRemote: boolean; now: () => Date; stateFile: StateFile }) {}
 
-  /** Restores the addresses of an earlier run of the sandbox. */
   async restore(): Promise<void> {
     for (const address of await this.options.stateFile.load<WebhookAddress>("address")) {
       this.#byUrl.set(address.url, address);

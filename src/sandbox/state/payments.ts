@@ -45,14 +45,12 @@ interface SandboxPaymentsOptions {
   onChange: (type: "payment.created" | "payment.moved", payment: SandboxPayment) => void;
 }
 
-/** The payments of one sandbox. */
 export class SandboxPayments {
   readonly #byId = new Map<string, SandboxPayment>();
   readonly #idByClientId = new Map<string, string>();
 
   constructor(private readonly options: SandboxPaymentsOptions) {}
 
-  /** Restores the payments of an earlier run of the sandbox. */
   async restore(): Promise<void> {
     for (const payment of await this.options.stateFile.load<SandboxPayment>("payment")) this.#add(payment);
   }
@@ -67,17 +65,14 @@ export class SandboxPayments {
     return this.#save({ id, ...request, status: "pending", captured: false, createdAt, scenario });
   }
 
-  /** Returns the payment with this service id. */
   byId(id: string): SandboxPayment | undefined {
     return this.#byId.get(id);
   }
 
-  /** Returns the payment with this service id or this clientId. */
   find(idOrClientId: string): SandboxPayment | undefined {
     return this.byId(idOrClientId) ?? this.byId(this.#idByClientId.get(idOrClientId) ?? "");
   }
 
-  /** Returns every payment, oldest first. */
   list(): SandboxPayment[] {
     return [...this.#byId.values()];
   }
@@ -101,7 +96,6 @@ export class SandboxPayments {
     });
   }
 
-  /** Gives the payment another scenario. */
   assignScenario({ id }: SandboxPayment, scenario: string): SandboxPayment {
     return this.#save({ ...this.byId(id)!, scenario });
   }

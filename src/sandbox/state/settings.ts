@@ -46,7 +46,6 @@ export type GivenSettings = {
 
 const ms = z.number().min(0).max(86_400_000);
 
-/** Checks the settings. */
 export const settingsSchema = strictObject({
   strict: z.boolean(),
   successStatus: z.union([z.literal(200), z.literal(201), z.literal(202)]),

@@ -26,13 +26,11 @@ export interface SandboxToken {
 export class AccessTokens {
   readonly #tokens = new Map<string, SandboxToken>();
 
-  /** Merchants obtain tokens with the credentials in `clients`. */
   constructor(
     public clients: readonly SandboxClient[],
     private readonly options: { now: () => Date; stateFile: StateFile },
   ) {}
 
-  /** Restores the tokens of an earlier run of the sandbox. */
   async restore(): Promise<void> {
     const saved = await this.options.stateFile.load<{ token: string } & SandboxToken>("token");
     for (const { token, ...state } of saved) this.#tokens.set(token, state);
@@ -46,7 +44,6 @@ export class AccessTokens {
     );
   }
 
-  /** Returns a new token with this lifetime. */
   issue(ttlMs: number): string {
     const token = createSandboxSecret();
     const now = this.options.now().getTime();

@@ -16,7 +16,6 @@ export function section(
   </section>`;
 }
 
-/** Returns a value in the typeface of code. */
 export function code(value: HtmlFragment): Html {
   return html`<code>${value}</code>`;
 }

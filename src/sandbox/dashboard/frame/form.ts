@@ -4,20 +4,15 @@ import { type Problem, type View } from "./page-routes.js";
 /** Returns a button that sends its form. `about` completes its name for a screen reader. */
 export function button(
   text: HtmlFragment,
-  {
-    kind = "",
-    about,
-    name,
-    value,
-  }: { kind?: string; about?: HtmlFragment; name?: string; value?: string } = {},
+  options: { kind?: string; about?: HtmlFragment; name?: string; value?: string } = {},
 ): Html {
+  const { kind = "", about, name, value } = options;
   const field = name !== undefined && html`name="${name}" value="${value}"`;
   return html`<button class="button ${kind}" ${field}>
     ${text} ${about !== undefined && html`<span class="hidden">${about}</span>`}
   </button>`;
 }
 
-/** Returns a form that is sent to a path of the sandbox. */
 export function postForm({ root }: View, path: string, content: HtmlFragment, className = ""): Html {
   return html`<form class="${className}" method="post" action="${root}${path}">${content}</form>`;
 }
@@ -31,7 +26,6 @@ export function fieldForm(view: View, path: string, content: HtmlFragment, class
 /** The id of the notice that says why a form was refused. A page has one at most. */
 export const problemId = "problem";
 
-/** Returns the notice that says why a form was refused. */
 export function problemNotice({ text }: Problem): Html {
   return html`<p class="notice bad" id="${problemId}" role="alert">${text}</p>`;
 }
@@ -80,7 +74,6 @@ export function selectField(field: Field, options: readonly Option[], chosen?: s
   );
 }
 
-/** Returns a box that is ticked or not. */
 export function checkbox({ id, label, hint }: Field, isTicked: boolean, name = id, value = "on"): Html {
   return html`<div class="check">
     <input type="checkbox" id="${id}" name="${name}" value="${value}" ${isTicked && html`checked`} />

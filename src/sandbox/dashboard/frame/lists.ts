@@ -80,19 +80,16 @@ export function deliveryList(view: View, list: ListOptions, deliveries: readonly
   return liveList({ live: `Webhook deliveries: ${sandbox.deliveries.length}`, empty, ...list }, items);
 }
 
-/** Returns the requests that were refused, each with the reason. */
-export function refusalList({ sandbox }: View, max: number): Html {
+/** Returns the last requests that were refused, each with the reason. */
+export function refusalList({ sandbox }: View): Html {
   const all = sandbox.refusals;
-  const items = all
-    .slice(-max)
-    .toReversed()
-    .map(
-      ({ at, request, status, detail }) =>
-        html`<li class="row">
-          <code class="what">${request}</code> <span class="badge bad">${status}</span>
-          <span class="more">${detail}</span> <span class="more">${moment(at)}</span>
-        </li>`,
-    );
+  const last = all.slice(-25).toReversed();
+  const items = last.map(({ at, request, status, detail }) => {
+    return html`<li class="row">
+      <code class="what">${request}</code> <span class="badge bad">${status}</span>
+      <span class="more">${detail}</span> <span class="more">${moment(at)}</span>
+    </li>`;
+  });
   const empty = html`<strong>No request was refused</strong> Each one is shown here with its reason.`;
   return liveList({ id: "refusals-list", live: `Refused requests: ${all.length}`, empty }, items);
 }
@@ -104,14 +101,12 @@ function linkedRow(href: string, title: string, badge: Html, lines: readonly Htm
   </li>`;
 }
 
-/** Returns a payment's status. */
 export function statusBadge(status: string): Html {
   const isBad = status === "canceled" || status === "failed";
   const tone = status === "completed" ? "good" : isBad && "bad";
   return html`<span class="badge ${tone}">${status}</span>`;
 }
 
-/** Returns the status of the merchant's answer. */
 export function answerBadge(delivery: Delivery): Html {
   const tone = isDelivered(delivery) ? "good" : "bad";
   return html`<span class="badge ${tone}">${delivery.status ?? "no answer"}</span>`;

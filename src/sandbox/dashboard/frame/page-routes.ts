@@ -56,7 +56,6 @@ type MakePage = (view: View, params: Params) => Page;
 type Order = (input: URLSearchParams, id: string) => string | Promise<string>;
 type Orders = Readonly<Record<string, Order>>;
 
-/** Returns a route that shows a page. */
 export function showPage(context: DashboardContext, page: MakePage): RequestHandler<Params> {
   return (req, res) => respondWithPage(res, page(viewOf(req as Request, context), req.params));
 }

@@ -7,7 +7,6 @@ import { timeOfDay } from "../frame/format.js";
 import { deliveryList, paymentList, refusalList } from "../frame/lists.js";
 
 const maxItems = 6;
-const maxRefused = 25;
 
 /** Returns the front page: the state of the sandbox, its addresses, the last payments and deliveries. */
 export function overviewPage(view: View): Page {
@@ -26,7 +25,7 @@ export function overviewPage(view: View): Page {
       addressFacts(view),
       recentPayments(view),
       recentDeliveries(view),
-      section({ id: "refusals", title: "Refused requests" }, refusalList(view, maxRefused)),
+      section({ id: "refusals", title: "Refused requests" }, refusalList(view)),
     ],
   });
 }
