@@ -192,9 +192,13 @@ export class Lookups<Tx> {
     return store.transaction(async (tx) => {
       const { payments } = await store.lock(tx, { clientIds });
       const at = now();
-      const isDue = ({ nextLookupAt }: Payment) => isEarly || nextLookupAt! <= at.toISOString();
+      const isDue = (payment: Payment) =>
+        canLookUp(payment) && (isEarly || payment.nextLookupAt! <= at.toISOString());
+      // A customer may come back, or claim a payment, after its last lookup.
+      const isOver = ({ state, lookups }: Payment) =>
+        isEarly && state !== "completed" && lookups !== undefined;
       const claimed = payments.filter(
-        (payment) => wanted.has(payment.clientId) && canLookUp(payment) && isDue(payment),
+        (payment) => wanted.has(payment.clientId) && (isDue(payment) || isOver(payment)),
       );
       const named = await this.#namedIds(tx, claimed);
       const lastBefore = cautiousNow();

@@ -314,6 +314,19 @@ onEachDatabase("lookups", (kind) => {
     expect(service.asked()).toEqual(["s-0"]);
   });
 
+  it("ask about a payment after its last lookup when its customer says that it is paid", async () => {
+    const { token, hash } = makeReturnToken("c-0");
+    const asked = { lookups: 9, createdAt: "2026-11-15T10:00:00.000Z" };
+    const returned = { returnKeyHash: hash, successReturnedAt: "2026-11-20T11:00:00.000Z" };
+    await bench.seed(pendingPayment({ clientId: "c-0", serviceId: "s-0", ...asked, ...returned }));
+    service.payments.set("s-0", shown("s-0"));
+    const payments = shop();
+    expect(await payments.sweep()).toMatchObject({ lookups: 0 });
+    expect(await payments.claimPaid({ kind: "success", token, number: "MVK-778" })).toBe("kept");
+    await until(async () => (await payments.find("c-0"))?.state === "completed", "the answer");
+    expect(service.asked()).toEqual(["s-0"]);
+  });
+
   describe("with confirm", () => {
     const scheme = fieldsSignature({ secret, merchantId: "m-1" });
     const confirming = () => shop({ signature: scheme, confirm: "lookup" });
