@@ -175,6 +175,8 @@ function valueAfter(given: AttentionAction, before: AttentionNote, change: Atten
   const { by, reason, document } = given;
   const { payment, dispatch, claim } = fact;
   const webhooks = fact.webhooks?.slice(-maxShown).map(({ rawBody, ...webhook }) => {
+    // Its bytes may be pruned.
+    if (rawBody.length === 0) return webhook;
     return { ...webhook, sha256: createHash("sha256").update(rawBody).digest("hex") };
   });
   const evidence = { payment, dispatch, claims: claim?.claims, webhooks };
