@@ -4,10 +4,8 @@ import { type Handler } from "tillkit";
 import { asPool, type SqlTx } from "tillkit/sql";
 import { PrismaClient } from "./prisma/generated/client.js";
 
-/** Prisma's client in the transaction of a handler. */
 export const clientIn = (tx: SqlTx) => new PrismaClient({ adapter: new PrismaPg(asPool(tx, Pool)) });
 
-/** Marks the order as paid. */
 export const fulfilOrder: Handler<"payment.completed"> = async ({ payment }, { tx }) => {
   await clientIn(tx).order.update({ where: { reference: payment.reference }, data: { paid: true } });
 };
