@@ -8,6 +8,7 @@ import {
 } from "../../contract.js";
 import { type Dialect, type Fragment, placeholders } from "../driver/dialect.js";
 import { type Session } from "../driver/sql-tx.js";
+import { retryConflicts } from "../transaction/retry-conflicts.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { eventFromRow, type EventRow } from "./events.js";
 import { isUnexpanded } from "./expand-events.js";
@@ -96,15 +97,14 @@ export async function takeDueInOneStatement(
   const due = dueDispatches(db, options);
   const waits = waitFor(dialect, options.leaseMs);
   // The query with locks runs once, before anything is joined to it: PostgreSQL never merges such a query with another.
-  const { rows } = await writer.run<ClaimRow>(
-    `with due as (select event_id, handler from (${due.sql}) d order by event_seq, handler limit ?),
+  const sql = `with due as (select event_id, handler from (${due.sql}) d order by event_seq, handler limit ?),
       taken as (update ${tables.dispatches} d
         set state = 'leased', fence = d.fence + 1, attempt = d.attempt + 1, ${waits.sql}
         from due where d.event_id = due.event_id and d.handler = due.handler returning d.*)
       select d.handler, d.fence, d.attempt, d.failures, ${eventColumns}
-      from taken d join ${tables.events} e on e.id = d.event_id order by d.event_seq, d.handler`,
-    [...due.params, options.limit, ...waits.params],
-  );
+      from taken d join ${tables.events} e on e.id = d.event_id order by d.event_seq, d.handler`;
+  const params = [...due.params, options.limit, ...waits.params];
+  const { rows } = await retryConflicts(dialect, () => writer.run<ClaimRow>(sql, params));
   return rows.map(claimOf);
 }
 

@@ -76,6 +76,27 @@ function examine(url: string): void {
     expect(await pool.query("select 1 as one").then(({ rows }) => rows)).toEqual([{ one: 1 }]);
   });
 
+  it("claims again where the server ended a claim in favour of another transaction", async () => {
+    const store = postgresStore(pool, { tablePrefix });
+    const name = `${tablePrefix}conflict`;
+    const handlers = [{ event: "payment.overdue", name } as const];
+    await store.registerHandlers(handlers);
+    const recordedAt = "2024-05-01T10:00:00.000Z";
+    await store.transaction((tx) =>
+      store.save(tx, { events: [{ id: name, type: "payment.overdue", recordedAt, payload: {} }] }),
+    );
+    // As servers do with the default REPEATABLE READ. A sequence goes on after a rollback, so that this happens once.
+    await pool.query(`create sequence ${name};
+      create function ${name}() returns trigger language plpgsql as $$ begin
+        if nextval('${name}') = 1 then raise exception using errcode = '40001'; end if; return new; end $$;
+      create trigger conflict before update on ${tablePrefix}dispatches for each row execute function ${name}()`);
+    try {
+      expect(await store.claim({ handlers, limit: 1, leaseMs: 1000 })).toMatchObject([{ attempt: 1 }]);
+    } finally {
+      await pool.query(`drop function ${name} cascade; drop sequence ${name}`);
+    }
+  });
+
   it("gives up on a lock at the deadline", async () => {
     const holding = postgresStore(pool, { tablePrefix });
     const waiting = postgresStore(pool, { tablePrefix, busyTimeoutMs: 100 });
