@@ -84,6 +84,18 @@ const inSteps: Spoil = (adapter, records) => ({
   },
 });
 
+/** Deletes what it can where nothing else is written. */
+const deletingAnyway: Spoil = (adapter, records) => ({
+  ...adapter,
+  write: async (changes, tx) => {
+    if (changes.some(({ value }) => value !== null)) return adapter.write(changes, tx);
+    return adapter.write(
+      changes.filter(({ key, version }) => versionIn(records, key) === version),
+      tx,
+    );
+  },
+});
+
 /** Never gives back the connection of a transaction that rejects. */
 const leaking: Spoil = (adapter) => {
   let free = 20;
@@ -488,6 +500,12 @@ const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = 
     deletingLater,
     oneDone,
     "A write had an effect after its answer.",
+  ],
+  [
+    "returns true where only deletions conflict, of a commit that only deletes",
+    deletingAnyway,
+    "write returns false and writes nothing where any record has another version",
+    "write returned true for deletions alone, of which exam/b has another version",
   ],
 ];
 

@@ -23,6 +23,14 @@ export const adapterWriteChecks: Checks<Adapter> = {
       );
       same(await readNamed(other, ["a", "b", "c", "d", "e"]), ['exam/b 2 "1"', 'exam/c 1 "1"']);
     }
+    for (const one of [...deleting, examChange("d", 1, null)]) {
+      const isDone = await written(adapter, [examChange("c", 1, null), one]);
+      assert.ok(
+        !isDone,
+        `write returned true for deletions alone, of which ${one.key} has another version: compare it there too.`,
+      );
+      same(await readNamed(other, ["b", "c"]), ['exam/b 2 "1"', 'exam/c 1 "1"']);
+    }
   },
 
   async "write makes many changes in one step, all of them or none"(adapter, other) {
