@@ -90,7 +90,7 @@ async function createPayment<Tx>(checkout: Checkout<Tx>, given: PaymentRequest):
   const giveUpAt = performance.now() + creationMs;
   for (let round = 0; ; round++) {
     // A webhook may arrive before the service's answer, and must find its payment.
-    const started = await intents.add({ request, clientId, returnKeyHash });
+    const started = await intents.add({ request, clientId, returnKeyHash, giveUpAt });
     if (started.kind === "created") return complete(checkout, started.payment, token);
     if (started.kind === "refused") throw started.error;
     if (started.kind === "reuse") {

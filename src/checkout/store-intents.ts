@@ -10,6 +10,8 @@ export interface Intent {
   request: PaymentRequest;
   clientId: string;
   returnKeyHash: string;
+  /** When its caller gives up, by `performance.now()`. From then on it is not stored: it could replace a newer attempt. */
+  giveUpAt: number;
 }
 
 /** The parts of the kit that storing intents uses. */
@@ -85,6 +87,7 @@ function planIntents(
     const named = seen.find((payment) => payment.clientId === clientId);
     // A commit whose result was lost has stored it.
     if (named?.returnKeyHash === returnKeyHash) return { kind: "created", payment: named };
+    if (performance.now() > intent.giveUpAt) return { kind: "outdated" };
     // One call at a time opens an attempt of a reference. The next one finds it in the store.
     if (created.some((other) => other.reference === reference || other.clientId === clientId))
       return { kind: "outdated" };

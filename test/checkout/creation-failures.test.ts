@@ -1,6 +1,7 @@
 import timers from "node:timers/promises";
 import { MemoryStore, type MemoryTx, type Payment } from "tillkit";
 import { openCheckout, type CheckoutParts } from "../../src/checkout/create-payment.js";
+import { storeIntents } from "../../src/checkout/store-intents.js";
 import { PaymentCreationError } from "../../src/service/service-errors.js";
 import { type PaymentService } from "../../src/service/index.js";
 import { onEachServer, openPlace } from "../promises/processes/databases.js";
@@ -102,6 +103,44 @@ describe("a creation that fails", () => {
       expect(await store.find("c-7")).toMatchObject({ state, status: state, open: false });
     },
   );
+});
+
+describe("an intent that the store takes after its caller was refused", () => {
+  it("is not stored where it was not decided before, so that it replaces no newer attempt", async () => {
+    const { parts, store } = partsOf(() => Promise.resolve(answer));
+    const total = { value: "1500", currency: "KMF" };
+    await openCheckout(parts)({ ...order, total, clientId: "c-8" });
+    const intent = { request: order, clientId: "c-7", returnKeyHash: "hash", giveUpAt: -1 };
+    expect(await storeIntents(parts, [intent])).toEqual([{ kind: "outdated" }]);
+    expect(await store.find("c-7")).toBeUndefined();
+    expect(await store.find("c-8")).toMatchObject({ state: "pending", open: true });
+  });
+
+  it("was decided before, is replaced by the next creation, and raised as overdue without one", async () => {
+    const { parts, store } = partsOf(() => Promise.resolve(answer));
+    const { serviceId: _, checkoutUrl: __, ...intent } = pendingPayment({ state: "creating" });
+    const createdAt = new Date(created).toISOString();
+    const intents = ["7", "8"].map((n): Payment => ({
+      ...intent,
+      clientId: `c-${n}`,
+      reference: `order-${n}`,
+      createdAt,
+    }));
+    await store.transaction((tx) => store.save(tx, { created: intents }));
+
+    const later = { ...parts, now: () => new Date(created + parts.options.creationMs) };
+    expect(await openCheckout(later)({ ...order, clientId: "c-9" })).toMatchObject({ reused: false });
+    expect(await store.find("c-7")).toMatchObject({ state: "uncertain", open: false, replacedBy: "c-9" });
+
+    const payments = testKit({ store, now: () => new Date(created + 3 * 24 * 3_600_000) });
+    await payments.sweep();
+    const { entries } = await payments.attention({ rule: "creation_uncertain" });
+    expect(entries.map(({ id }) => id).toSorted()).toEqual([
+      "creation_uncertain:c-7",
+      "creation_uncertain:c-8",
+    ]);
+    await closeAll();
+  });
 });
 
 describe("a creation that another call has under way", () => {

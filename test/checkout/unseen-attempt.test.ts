@@ -34,7 +34,7 @@ onEachServer("unseen attempts", (kind) => {
     const request = { reference: "order-1", total } as Intent["request"];
     const times = { reuseForMs: 60_000, creationMs: 10_000, firstLookupMs: 60_000 };
     const storing = storeIntents({ store, now: () => new Date(), options: times }, [
-      { request, clientId: "p2", returnKeyHash: "hash" },
+      { request, clientId: "p2", returnKeyHash: "hash", giveUpAt: Infinity },
     ]);
     expect(await storing.finally(() => release?.())).toEqual([{ kind: "outdated" }]);
     await held;
