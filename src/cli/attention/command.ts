@@ -19,7 +19,7 @@ import { databaseOptions } from "../terminal/database.js";
 import { oneLine, type Output, wrap } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { printColumns } from "../terminal/table.js";
-import { requiredOptions, timeOption } from "../terminal/option-values.js";
+import { decimalOption, requiredOptions, timeOption } from "../terminal/option-values.js";
 
 /** The rules whose facts are in the store. What this command's own process is like tells nothing about the application. */
 export const listedRules = attentionRules.filter((rule) => rule !== "spool_set_aside" && rule !== "health");
@@ -97,7 +97,7 @@ async function list(payments: Payments, args: Arguments, { output }: InputContex
     snoozed: args.has("snoozed"),
     settled: args.has("settled"),
   };
-  const limit = Number(args.get("limit") ?? 10);
+  const limit = decimalOption(args, "limit") ?? 10;
   const page = await payments.attention({ ...query, limit, cursor: args.get("cursor") });
   output.printJson(page);
   printEntries(page.entries, args, output);
@@ -190,7 +190,7 @@ function act(action: AttentionAction["action"]): RunAction {
 }
 
 function readAction(action: AttentionAction["action"], args: Arguments): AttentionAction {
-  const [version, to] = [args.get("version"), args.get("to")];
+  const to = args.get("to");
   const needed = ["by", ...(action === "assign" ? [] : ["reason"])];
   return {
     action,
@@ -200,7 +200,7 @@ function readAction(action: AttentionAction["action"], args: Arguments): Attenti
     until: timeOption(args, "until"),
     document: args.get("document"),
     key: args.get("key"),
-    version: version === undefined ? undefined : Number(version),
+    version: decimalOption(args, "version"),
   };
 }
 

@@ -6,7 +6,8 @@ import { because } from "../../shared/because.js";
 import { type CheckResult, describeFailure, examineStore, type StoreExam } from "../../store/exam/index.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 import { optionError } from "../terminal/arguments.js";
-import { type CommandDefinition, type ExitCode } from "../terminal/command.js";
+import { type Arguments, type CommandDefinition, type ExitCode } from "../terminal/command.js";
+import { decimalOption } from "../terminal/option-values.js";
 import { textBar, type Output, wrap } from "../terminal/output.js";
 
 const examOutcomes = ["passed", "failed", "left out"] as const;
@@ -44,7 +45,7 @@ export const examCommand: CommandDefinition = {
   },
   async run(args, { output, cwd }) {
     try {
-      const timeoutMs = readTimeout(args.get("timeout"));
+      const timeoutMs = readTimeout(args);
       return await examineModule({ ...(await load(path.resolve(cwd, args.operand!))), timeoutMs }, output);
     } finally {
       // A store that hangs, or a module with a timer, must not keep the process.
@@ -54,10 +55,12 @@ export const examCommand: CommandDefinition = {
 };
 
 /** Returns the time in milliseconds. */
-function readTimeout(given = "20"): number {
-  const seconds = Number(given);
+function readTimeout(args: Arguments): number {
+  const seconds = decimalOption(args, "timeout") ?? 20;
   if (isWholeNumber(seconds, 1, 3600)) return seconds * 1000;
-  throw optionError(`--timeout must be a whole number of seconds from 1 to 3600, and not "${given}".`);
+  throw optionError(
+    `--timeout must be a whole number of seconds from 1 to 3600, and not "${args.get("timeout")}".`,
+  );
 }
 
 async function examineModule(exam: StoreExam<unknown>, output: Output): Promise<ExitCode> {

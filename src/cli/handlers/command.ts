@@ -20,7 +20,7 @@ import { oneLine, type Output } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { printColumns } from "../terminal/table.js";
 import { printDispatches, printRun } from "./print-dispatches.js";
-import { requiredOption, requiredOptions, timeOption } from "../terminal/option-values.js";
+import { decimalOption, requiredOption, requiredOptions, timeOption } from "../terminal/option-values.js";
 
 const who = byPerson.slice(0, 2);
 
@@ -47,7 +47,7 @@ const handlerActions: Readonly<Record<string, Action>> = {
     object: "needed",
     run: (payments, args, { output }) => {
       const given = requiredOption(args, "per-second");
-      const perSecond = given === "none" ? null : Number(given);
+      const perSecond = given === "none" ? null : decimalOption(args, "per-second")!;
       return printChange(payments.limitHandler(args.object!, { perSecond, ...personOf(args) }), output);
     },
   },

@@ -1,6 +1,7 @@
 import { type Action, runAction, type RunAction } from "../terminal/actions.js";
 import { type CommandDefinition } from "../terminal/command.js";
 import { databaseOptions } from "../terminal/database.js";
+import { decimalOption } from "../terminal/option-values.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { adopt, adoptionOptions } from "./adopt.js";
 import { exportHistories, queryOf, selection } from "./export.js";
@@ -9,11 +10,11 @@ import { recordRefund, refundOptions } from "./refund.js";
 import { showPayment } from "./show.js";
 
 const list: RunAction = async (payments, args, { output }) => {
-  const limit = args.get("limit");
+  const limit = decimalOption(args, "limit");
   const page = await payments.list({
     ...queryOf(args),
     cursor: args.get("cursor"),
-    ...(limit !== undefined && { limit: Number(limit) }),
+    ...(limit !== undefined && { limit }),
   });
   const code = printPayments(page.payments, output, page.cursor);
   if (page.cursor !== undefined) output.print(`For more payments: --cursor ${page.cursor}`);

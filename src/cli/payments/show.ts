@@ -4,6 +4,7 @@ import { readMessage } from "../../webhook/message/read-message.js";
 import { type RunAction } from "../terminal/actions.js";
 import { type Arguments } from "../terminal/command.js";
 import { byPerson, commandLine, databaseHint } from "../terminal/command-line.js";
+import { decimalOption } from "../terminal/option-values.js";
 import { oneLine, type Output } from "../terminal/output.js";
 import { paymentsLike, printPayments } from "./find.js";
 import { notesOf } from "./notes-of.js";
@@ -14,8 +15,8 @@ const maxShown = 10;
 /** Tells what happened to the payment that a text names, and what to do next. */
 export const showPayment: RunAction = async (payments, args, { output }) => {
   const text = args.object!.trim();
-  const [limit, cursor] = [args.get("limit"), args.get("cursor")];
-  const page = { cursor, ...(limit !== undefined && { limit: Number(limit) }) };
+  const [limit, cursor] = [decimalOption(args, "limit"), args.get("cursor")];
+  const page = { cursor, ...(limit !== undefined && { limit }) };
   let history = await payments.history(text, page);
   if (!history.payment && history.entries.length === 0) {
     const found = await paymentsLike(payments, text);

@@ -11,6 +11,7 @@ import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type CommandDefinition, type InputContext } from "../terminal/command.js";
 import { databaseOptions, requireTables } from "../terminal/database.js";
 import { givenPolicy } from "../terminal/offline-kit.js";
+import { decimalOption } from "../terminal/option-values.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { formatOptions, readFormat } from "./format-options.js";
 import { ListedFindings, printFindingSteps, withNextStep } from "./next-steps.js";
@@ -146,12 +147,12 @@ function readOptions(args: Arguments, { cwd, env }: InputContext, utcOffset = "Z
   const [from, to] = [time("from"), time("to")];
   if ((from === undefined) !== (to === undefined))
     throw optionError("Give both --from and --to, or neither of them: a period has a start and an end.");
-  const [minutes, folder] = [args.get("edge"), args.get("temporary-directory")];
+  const [minutes, folder] = [decimalOption(args, "edge"), args.get("temporary-directory")];
   const paidStatuses = args.all("paid-status");
   return {
     period: from !== undefined && to !== undefined ? { from, to } : undefined,
     paidStatuses: paidStatuses.length > 0 ? paidStatuses : undefined,
-    edgeMs: minutes === undefined ? undefined : Number(minutes) * 60_000,
+    edgeMs: minutes === undefined ? undefined : minutes * 60_000,
     temporaryDirectory: folder === undefined ? undefined : path.resolve(cwd, folder),
     clientIdPrefix: (args.get("client-id-prefix") ?? env["TILLKIT_CLIENT_ID_PREFIX"]?.trim()) || undefined,
     createdFrom: time("created-from"),

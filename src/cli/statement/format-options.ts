@@ -1,6 +1,7 @@
 import { statementFields, type StatementFormat } from "../../statement/index.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments } from "../terminal/command.js";
+import { decimalOption } from "../terminal/option-values.js";
 
 /** The options that describe the format of the statement's file. */
 export const formatOptions = {
@@ -31,14 +32,14 @@ export function readFormat(args: Arguments): StatementFormat {
   for (const [field, header] of fieldPairs(args, "column", statementFields))
     columns[field] = header === "" ? false : /^[1-9]\d*$/.test(header) ? Number(header) : header;
   const fixed = Object.fromEntries(fieldPairs(args, "fixed", ["currency", "source", "status"]));
-  const [delimiter, group, skipLines] = ["delimiter", "group", "skip-lines"].map((name) => args.get(name));
+  const [delimiter, group] = ["delimiter", "group"].map((name) => args.get(name));
   return {
     columns,
     fixed,
     header: !args.has("no-header"),
     encoding: args.get("encoding") as StatementFormat["encoding"],
     delimiter: delimiter === "tab" ? "\t" : delimiter,
-    skipLines: skipLines === undefined ? undefined : Number(skipLines),
+    skipLines: decimalOption(args, "skip-lines"),
     comment: args.get("comment"),
     utcOffset: args.get("utc-offset"),
     decimalSeparator: (args.get("decimal") as "," | undefined) ?? ".",

@@ -33,3 +33,10 @@ export function requiredOptions<Name extends string>(
     );
   return Object.fromEntries(names.map((name) => [name, args.get(name)!])) as Record<Name, string>;
 }
+
+/** Returns the number of an option in decimal digits; `NaN`, which every call refuses, for another text such as `0x10`. */
+export function decimalOption(args: Arguments, name: string): number | undefined {
+  const text = args.get(name);
+  if (text === undefined) return undefined;
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
+}

@@ -82,8 +82,10 @@ class LineSplitter {
   #withoutMark(bytes: Buffer): Buffer {
     this.#started = true;
     const first = bytes.length >= 2 ? bytes.readUInt16BE(0) : 0;
-    if (first === 0xfffe || first === 0xfeff)
-      throw new TillkitError("statement_unreadable", "The statement is in UTF-16.");
+    // Without a mark, one byte of the first character is zero, except in a few languages.
+    const isWide = bytes.length >= 2 && (bytes[0] === 0) !== (bytes[1] === 0);
+    if (isWide || first === 0xfffe || first === 0xfeff)
+      throw new TillkitError("statement_unreadable", "The statement is in UTF-16. Save it as UTF-8.");
     return bytes.subarray(0, 3).equals(utf8Mark) ? bytes.subarray(3) : bytes;
   }
 

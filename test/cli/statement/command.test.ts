@@ -354,6 +354,11 @@ describe("tillkit statement", () => {
       ["agreed.csv", ...period, "--report", "r.csv", "--report", "r.csv"],
       "--report r.csv is the statement, or another report",
     ],
+    ["an edge in hexadecimal digits", ["agreed.csv", ...period, "--edge=0x10"], "edgeMs must be"],
+    ["an edge with an exponent", ["agreed.csv", ...period, "--edge=1e3"], "edgeMs must be"],
+    ["an edge behind a space", ["agreed.csv", ...period, "--edge= 5"], "edgeMs must be"],
+    ["an edge in other digits", ["agreed.csv", ...period, "--edge=٣"], "edgeMs must be"],
+    ["half a line to skip", ["agreed.csv", ...period, "--skip-lines=5.5"], "skipLines must be"],
     ["an empty option", ["agreed.csv", ...period, "--edge", ""], "--edge is empty; give a value"],
   ])("ends with 2 for %s", async (_, args, code) => {
     const { code: exit, stderr } = await compare(...args);

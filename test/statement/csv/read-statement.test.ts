@@ -184,6 +184,8 @@ describe("a statement in CSV", () => {
       ["\n# nothing\n", {}],
       [utf16, {}],
       [Buffer.from(utf16).swap16(), {}],
+      [utf16.subarray(2), { columns: {}, encoding: "windows-1252" }],
+      [Buffer.from(utf16).swap16().subarray(2), {}],
       ['"clientId"x,value,currency\na,1,KMF', {}],
       [`${header},note\ra,1,KMF,x\rb,2,KMF,y`, {}],
       [`${header}\na,1,KMF`, { columns: { clientId: 4 } }],
