@@ -1,11 +1,9 @@
-import { z } from "zod";
 import { withoutSecrets } from "../errors/conceal-secrets.js";
 import { sameValue } from "../model/money.js";
 import { type Money } from "../model/payment.js";
-import { isDateTime } from "../shared/date-time.js";
+import { creationResponseSchema } from "./creation-schemas.js";
 import { parseJson, readBody } from "./send-request.js";
 import { PaymentCreationError } from "./service-errors.js";
-import { parseSecureAddress } from "./service-options.js";
 
 /** A payment that the service created. */
 export interface ServicePayment {
@@ -26,56 +24,6 @@ interface Expectation {
   signal: AbortSignal;
   timeoutMs: number;
 }
-
-// The fields that the kit reads of the interface document's sections 2.1 and 2.2. Further fields are allowed.
-// Fields that decide nothing (`captured`, `createdAt`, the echoed addresses) are not required, nor is their form: an answer without
-// them names a real payment, and refusing it would lose the checkout address.
-
-const totalSchema = z.object({
-  // The form of amounts everywhere in the kit; others could not be compared.
-  value: z.string().regex(/^(0|[1-9]\d{0,15})(\.\d{1,4})?$/),
-  currency: z.string().min(1).max(16),
-});
-
-/** The form of ids and statuses in webhooks. A payment with another form could never be matched. */
-const word = z
-  .string()
-  .max(128)
-  .regex(/^[^\p{Cc}\p{Surrogate}]+$/u);
-
-/** The address for the customer's browser. It must be https, except on this machine. */
-const checkoutAddress = z
-  .string()
-  .max(2048)
-  .refine((text) => parseSecureAddress(text) !== undefined, {
-    error: ({ input }) =>
-      /^http:/i.test(String(input))
-        ? "is plain http on another host than this machine, where anyone on the way could change the page; it must be https"
-        : "is not an absolute https address",
-  })
-  .refine((text) => !hasCredentials(text), { error: "contains a name or a password" });
-
-/** Browsers do not show what is before the `@`, which may look like the host, and send it to the server. */
-function hasCredentials(text: string): boolean {
-  const { username = "", password = "" } = parseSecureAddress(text) ?? {};
-  return username !== "" || password !== "";
-}
-
-/**
- * Envelope of the creation response (interface document, 2.2). `next` should equal `data.billing.submitUrl`. An answer in which
- * they differ is accepted, because the document (4.1) sends the customer to `submitUrl`, and the kit does not use `next`.
- */
-export const creationResponseSchema = z.object({
-  next: z.string().optional(),
-  data: z.object({
-    id: word,
-    status: word,
-    purchase: z.object({ total: totalSchema }),
-    billing: z.object({ submitUrl: checkoutAddress }),
-    captured: z.boolean().optional().catch(undefined),
-    createdAt: z.string().refine(isDateTime).optional().catch(undefined),
-  }),
-});
 
 const bodyLimitBytes = 256 * 1024;
 const maxMessageLength = 500;

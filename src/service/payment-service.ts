@@ -2,6 +2,7 @@ import { hasCode, TillkitError } from "../errors/index.js";
 import { type Money } from "../model/payment.js";
 import { type AccessToken, obtainToken, sendWithToken } from "./access-token.js";
 import { brokenOff, type ServicePayment, readCreationAnswer } from "./creation-answer.js";
+import { type CreationRequest } from "./creation-schemas.js";
 import { sendRequest, untilAborted } from "./send-request.js";
 import { PaymentCreationError } from "./service-errors.js";
 import { type PaymentServiceOptions } from "./service-options.js";
@@ -63,7 +64,8 @@ interface Call {
 
 function bodyOf({ clientId, total, successUrl, cancelUrl }: CreatePaymentRequest): string {
   const { value, currency } = total;
-  return JSON.stringify({ purchase: { total: { value, currency } }, clientId, cancelUrl, successUrl });
+  const body: CreationRequest = { purchase: { total: { value, currency } }, clientId, cancelUrl, successUrl };
+  return JSON.stringify(body);
 }
 
 /** Gets a token. Without one the creation has certainly failed: no request was sent, or a 401 proves that no payment was made. */

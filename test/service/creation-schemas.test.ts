@@ -1,5 +1,5 @@
-import { creationResponseSchema } from "../../src/service/creation-answer.js";
-import { envelope } from "./creation.js";
+import { creationRequestSchema, creationResponseSchema } from "../../src/service/creation-schemas.js";
+import { envelope, request } from "./creation.js";
 
 /** Returns the paths that the schema refuses. */
 const refusedPaths = (fields: Record<string, unknown>) =>
@@ -29,6 +29,9 @@ describe("the amount", () => {
     1475,
   ])("%j is refused", (value) => {
     expect(refusedPaths({ value })).toEqual(["data.purchase.total.value"]);
+    const { cancelUrl, successUrl, clientId, total } = request;
+    const body = { purchase: { total: { ...total, value } }, clientId, cancelUrl, successUrl };
+    expect(creationRequestSchema.safeParse(body).success).toBe(false);
   });
 });
 
