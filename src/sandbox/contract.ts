@@ -6,7 +6,7 @@ import { type SandboxProvider } from "./options/options.js";
 import { type Scenario } from "./scenario/scenario.js";
 import { type WebhookAddress } from "./state/addresses.js";
 import { type SandboxPayment } from "./state/payments.js";
-import { type SandboxSettings } from "./state/settings.js";
+import { type SandboxSettings } from "./state/sandbox-settings.js";
 import { type SigningState } from "./state/signing.js";
 import { type Delivery } from "./state/delivery.js";
 import { type WebhookByHand } from "./webhook/message.js";

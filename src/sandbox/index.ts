@@ -15,7 +15,7 @@ export { type Scenario } from "./scenario/scenario.js";
 export { type WebhookAddress } from "./state/addresses.js";
 export { type Delivery } from "./state/delivery.js";
 export { type SandboxPayment, type SandboxStatus } from "./state/payments.js";
-export { type SandboxSettings } from "./state/settings.js";
+export { type SandboxSettings } from "./state/sandbox-settings.js";
 export { type SandboxSignature, type SandboxSigning, type SigningState } from "./state/signing.js";
 export { type SandboxClient, type SandboxToken } from "./state/tokens.js";
 export { type WebhookBody, type WebhookByHand, type WebhookOverrides } from "./webhook/message.js";

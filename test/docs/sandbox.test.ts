@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { catalogue, createSandbox } from "tillkit/sandbox";
-import { scenarioSchema } from "../../src/sandbox/scenario/scenario.js";
+import { scenarioSchema } from "../../src/sandbox/scenario/scenario-schema.js";
 import { read, root } from "./documents.js";
 
 const page = read("docs/sandbox.md");

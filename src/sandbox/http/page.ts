@@ -3,7 +3,7 @@ import { baseStyle } from "../../pages/design/base.js";
 import { type HtmlFragment, type Html, html } from "../../pages/html.js";
 import { type Language, translate } from "../../pages/language.js";
 import { type HtmlPage, htmlPage, newNonce } from "../../pages/page.js";
-import { type SandboxSettings } from "../state/settings.js";
+import { type SandboxSettings } from "../state/sandbox-settings.js";
 
 /** What differs from page to page. The base style precedes its style. Only pages for developers have a script. */
 export interface Page extends Pick<HtmlPage, "title" | "style" | "script"> {

@@ -4,10 +4,12 @@ import { requireOptions, suggestion, type NamesOf, unknownOptions } from "../../
 import { isWholeNumber } from "../../shared/whole-number.js";
 import { withoutUndefined } from "../../shared/without-undefined.js";
 import { catalogue, normal } from "../scenario/catalogue.js";
-import { randomName, type Scenario, scenarioSchema } from "../scenario/scenario.js";
+import { randomName, type Scenario } from "../scenario/scenario.js";
+import { scenarioSchema } from "../scenario/scenario-schema.js";
 import { webhookAddressProblem } from "../state/addresses.js";
 import { createSandboxSecret } from "../state/random.js";
-import { type GivenSettings, type SandboxSettings, settingsSchema } from "../state/settings.js";
+import { type GivenSettings, type SandboxSettings } from "../state/sandbox-settings.js";
+import { settingsSchema } from "../state/settings-schema.js";
 import { createScheme, type SandboxSignature, type SandboxSigning } from "../state/signing.js";
 import { type SandboxClient } from "../state/tokens.js";
 

@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { TillkitError } from "../../errors/index.js";
 import { because } from "../../shared/because.js";
-import { type Scenario, scenarioSchema } from "./scenario.js";
+import { type Scenario } from "./scenario.js";
+import { scenarioSchema } from "./scenario-schema.js";
 
 /**
  * Reads one scenario, or a list of them, from a JSON file. Pass them to `createSandbox` or to `sandbox.addScenario`.

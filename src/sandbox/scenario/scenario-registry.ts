@@ -3,7 +3,8 @@ import { type NewPayment } from "../state/payments.js";
 import { type Random } from "../state/random.js";
 import { parseOrThrowMisuse, throwMisuse } from "../state/misuse.js";
 import { catalogue, firstChoosingAmount, normal } from "./catalogue.js";
-import { randomName, type Scenario, scenarioSchema } from "./scenario.js";
+import { randomName, type Scenario } from "./scenario.js";
+import { scenarioSchema } from "./scenario-schema.js";
 
 /** The known scenarios, the current one, and those that were assigned to payments. */
 export class ScenarioRegistry {

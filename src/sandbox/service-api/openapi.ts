@@ -1,4 +1,4 @@
-import { type SandboxSettings } from "../state/settings.js";
+import { type SandboxSettings } from "../state/sandbox-settings.js";
 import { creationRequestJsonSchema } from "./creation-request.js";
 
 type Json = Readonly<Record<string, unknown>>;

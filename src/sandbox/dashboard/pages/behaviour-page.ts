@@ -1,7 +1,8 @@
 import { type Router } from "express";
 import { type Html, type HtmlFragment, html } from "../../../pages/html.js";
 import { type Page } from "../../http/page.js";
-import { intermediateStatuses, type SandboxSettings, settingsSchema } from "../../state/settings.js";
+import { intermediateStatuses, type SandboxSettings } from "../../state/sandbox-settings.js";
+import { settingsSchema } from "../../state/settings-schema.js";
 import { code, namedValue, section, timeAhead } from "../frame/components.js";
 import { button, checkbox, type Field, fieldForm, problemId, selectField, textField } from "../frame/form.js";
 import {
