@@ -16,7 +16,7 @@ onEachServer("unseen attempts", (kind) => {
     const unseen = payment("p1", { reference: "order-1", open: false, state: "failed" });
     let held: Promise<void> | undefined;
     let release: (() => void) | undefined;
-    const lock = store.lock;
+    const lock = store.lock.bind(store);
     store.lock = async (tx, keys) => {
       const locked = await lock(tx, keys);
       if (held) return locked;

@@ -85,10 +85,7 @@ export class ScenarioRegistry {
   }
 
   /** Restores the scenarios of an earlier run. Those that were given to this run have precedence. */
-  restore(
-    { scenario, scenarios, assigned = {} }: ScenarioRegistry["saved"],
-    given: { scenario: boolean },
-  ): void {
+  restore({ scenario, scenarios, assigned }: ScenarioRegistry["saved"], given: { scenario: boolean }): void {
     for (const own of scenarios) if (!this.#own.has(own.name)) this.add(own);
     for (const [clientId, name] of Object.entries(assigned)) this.#assigned.set(clientId, name);
     if (!given.scenario) this.choose(scenario);
