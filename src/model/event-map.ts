@@ -91,7 +91,7 @@ export interface EventMap<Covers extends SignedField = SignedField> {
     payment: CompletedPayment;
     because: "canceled" | "failed" | "replaced" | "given_up";
   };
-  /** The payment is open for longer than `overdueMs`, and the service reported nothing. */
+  /** The payment is open for longer than `overdueMs`, and nothing has completed it. */
   "payment.overdue": { payment: Payment };
   /** Money of a completed payment went back, all of it or a part. Raised once for each refund, in addition to `payment.resolved`. */
   "payment.refunded": {

@@ -148,12 +148,12 @@ function printEntries(entries: readonly AttentionEntry[], args: Arguments, outpu
     ]),
     ["rule", "amount", "clientId"],
   );
-  const told = new Set<string>();
+  const told: AttentionEntry[] = [];
   for (const one of entries) {
     const { id, reference, why, next, changes } = one;
-    if (told.has(why)) continue;
+    if (told.some((first) => isAlike(first, one))) continue;
+    told.push(one);
     const alike = entries.filter((other) => isAlike(one, other)).length;
-    if (alike > 1) told.add(why);
     output.print();
     output.print(output.paint("bold", id) + (reference === undefined ? "" : `  order ${reference}`));
     const last = changes.at(-1);
@@ -165,17 +165,26 @@ function printEntries(entries: readonly AttentionEntry[], args: Arguments, outpu
       output.print(`  ${text}`);
     if (alike > 1) {
       const retry = commandLine(["handlers", "retry", one.subject.replace(/^.*?:/, ""), ...byPerson], args);
-      output.print(
-        `  ${alike - 1} further entries of this list have the same cause. For all of them: ${retry} --apply`,
-      );
+      const how =
+        one.rule === "dead_dispatch"
+          ? `For all of them: ${retry} --apply`
+          : "Use their clientIds in these commands.";
+      output.print(`  ${alike - 1} further entries of this list have the same cause. ${how}`);
     }
   }
 }
 
-/** Returns whether both are dead dispatches of one handler with one error, which a single command runs again. */
-function isAlike({ rule, why }: AttentionEntry, other: AttentionEntry): boolean {
-  return rule === "dead_dispatch" && other.why === why && other.changes.length === 0;
+/** Returns whether the steps of both differ only in the clientId, or a single command runs both handlers again. */
+function isAlike(one: AttentionEntry, other: AttentionEntry): boolean {
+  const isOneStep = one.rule === "dead_dispatch" || stepsOf(one) === stepsOf(other);
+  return (
+    other.rule === one.rule && other.why === one.why && isOneStep && !isChanged(one) && !isChanged(other)
+  );
 }
+
+const isChanged = ({ changes }: AttentionEntry): boolean => changes.length > 0;
+const stepsOf = ({ next, clientId }: AttentionEntry): string =>
+  clientId === undefined ? next : next.replaceAll(clientId, "");
 
 /** Returns an age in its largest unit. */
 function ageText(ms: number): string {

@@ -169,7 +169,7 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
   overdue: {
     of: "payment",
     settle: "attention",
-    why: () => "The payment has been open for too long, and the service reported nothing.",
+    why: () => "The payment has been open for too long, and nothing has completed it.",
     next: (fact) =>
       `Look for the payment in a statement, or ask the service. If it is paid: ${acceptLine("statement", fact)}. Otherwise: ${settleLine(fact)}.`,
   },

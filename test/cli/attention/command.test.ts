@@ -50,6 +50,21 @@ describe("tillkit attention", () => {
     expect([none.code, none.stdout]).toEqual([0, "Nothing needs a person.\n"]);
   });
 
+  it("prints the steps of entries with one cause once, and those of an entry that somebody has changed", async () => {
+    const store = sqliteStore(file);
+    const more = ["c-3", "c-4", "c-5"].map((id) => payment(id, { ...paid, attention: "paid_late" }));
+    await saved(store, { created: more });
+    await store.close();
+    await attention(["note", "paid_late:c-5", ...who]);
+    const { stdout } = await attention(["list", "--rule", "paid_late"]);
+    const told = [...stdout.matchAll(/^paid_late:(\S+)/gm)].map(([, id]) => id);
+    expect(told).toHaveLength(2);
+    expect(told).toContain("c-5");
+    expect(stdout).toContain(
+      "2 further entries of this list have the same cause. Use their clientIds in these",
+    );
+  });
+
   it("gives an entry to another person or to nobody, once for each key, and lists by pages", async () => {
     const give = (...argv: string[]) =>
       attention(["assign", "overdue:c-2", "--by", "Amina", ...argv, "--json"]).then(documentOf);

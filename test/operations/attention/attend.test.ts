@@ -79,7 +79,9 @@ onEachDatabase("what people do about what needs them", (kind) => {
     await bench.seed(pendingPayment());
     const differs = (value: string) =>
       payments.receiveWebhook(signed(completedBody({ total: { value, currency: "KMF" } })));
-    const ids = async () => (await payments.attention()).entries.map((entry) => entry.id);
+    // Not the reasons of health: a database for tests may sync nothing, which is one of them.
+    const rule = ["mismatched", "overdue"] as const;
+    const ids = async () => (await payments.attention({ rule })).entries.map((entry) => entry.id);
     const { receiptId } = await differs("5");
     const until = new Date(Date.now() + 30 * 86_400_000);
     const why = { by: "Amina", reason: "the service answers later" };
