@@ -42,8 +42,8 @@ const attentionActions: Readonly<Record<string, Action>> = {
 export const attentionCommand: CommandDefinition = {
   description: [
     "`list` shows the entries that need a person, with the most urgent entry first. Each entry has the " +
-      "command that settles it. `list` reads only the store. To see also the spool of a process, call " +
-      "`payments.attention()` in the process.",
+      "command that settles it. `list` reads only the store. To see a process's spool too, call " +
+      "`payments.attention()` in this process.",
     "`assign`, `snooze` and `note` are for people who share the work.",
     "`settle` ends an entry if nobody needs to do anything more. Without --apply, `settle` shows you " +
       "the entry and asks first. `settle` moves no money and fulfils no order: for these, `list` prints " +

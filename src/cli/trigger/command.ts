@@ -13,8 +13,8 @@ export const triggerCommand: CommandDefinition = {
     "Sends the webhooks of one payment to an endpoint, for an event or for a scenario, and prints the " +
       "endpoint's answers. An event is payment.completed, payment.failed, or any other status. A scenario " +
       "can have pauses and faults. The command needs no running sandbox, and works with any endpoint.",
-    "Never send these webhooks to a shop with real payments: with the shop's own secret, " +
-      "payment.completed completes a stored payment that nobody paid.",
+    "Never send these webhooks to a shop with real payments. A payment.completed that is signed with the " +
+      "shop's own secret completes a payment that nobody has paid.",
   ],
   operand: {
     name: "scenario or event",
