@@ -63,6 +63,11 @@ declare global {
 }
 `;
 
+/** A handler in its own file, which pages show in more than one way. */
+const handler = `import { type Handler } from "tillkit";
+export declare const fulfilOrder: Handler<"payment.completed">;
+`;
+
 const config = { extends: "../../tsconfig.json", include: ["."] };
 let folder: string;
 
@@ -84,6 +89,7 @@ describe("the code in the documents", () => {
   it("type-checks, block by block", () => {
     writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(config));
     writeFileSync(path.join(folder, "globals.d.ts"), globals);
+    writeFileSync(path.join(folder, "fulfil-order.ts"), handler);
     let count = 0;
     for (const { file, text } of documents) {
       for (const [index, block] of codeBlocks(text).entries()) {
