@@ -110,17 +110,19 @@ function sidebarOf(index) {
   });
 }
 
+/** Returns the links of a table's rows. A question's only link has the question as its text. */
 function linksOf(text) {
-  const links = [...text.matchAll(/^\|.*$/gm)].flatMap(([row]) => [
-    ...row.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g),
-  ]);
-  return links.map(([, title, link]) => ({
-    text: title,
-    link: path.posix
-      .join("/docs", link)
-      .replace(/README\.md$/, "")
-      .replace(/\.md(?=#|$)/, ""),
-  }));
+  return [...text.matchAll(/^\|([^|]*)\|.*$/gm)].flatMap(([row, first]) => {
+    const links = [...row.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)];
+    const question = first.trim();
+    return links.map(([, title, link]) => ({
+      text: links.length === 1 && question.endsWith("?") ? question : title,
+      link: path.posix
+        .join("/docs", link)
+        .replace(/README\.md$/, "")
+        .replace(/\.md(?=#|$)/, ""),
+    }));
+  });
 }
 
 function htmlFiles() {
