@@ -4,6 +4,7 @@ import { operandError, optionError } from "../terminal/arguments.js";
 import { type Arguments, type CommandDefinition, type Context } from "../terminal/command.js";
 import { commandLine } from "../terminal/command-line.js";
 import { printFindings } from "../terminal/finding.js";
+import { isKnownStatus } from "../../model/status-order.js";
 import { readMessage } from "../../webhook/message/read-message.js";
 import { oneLine } from "../terminal/output.js";
 import { readBytes, readText } from "../terminal/read-file.js";
@@ -86,6 +87,8 @@ export const verifyCommand: CommandDefinition = {
       output.print(oneLine(`The kit cannot read the webhook: ${message.reason}.`));
     if (about) {
       output.print(oneLine(`It is about ${factsText(about)}.`));
+      if (!isKnownStatus(about.status))
+        output.print("The kit does not know this status: the payment would stay as it is.");
       if (about.unsigned.length > 0)
         output.print(`Not signed, so anybody can have changed them: ${about.unsigned.join(", ")}.`);
       const settingsGiven = givenNames.flatMap((name) => args.all(name).flatMap((one) => [`--${name}`, one]));
@@ -106,6 +109,7 @@ export const verifyCommand: CommandDefinition = {
       bytes: rawBody.length,
       ...(refused !== undefined && { file, refused, received }),
       ...(about && { about }),
+      ...(message?.kind === "inadmissible" && { unreadable: message.reason }),
       findings,
       ...(expected !== undefined && { expected }),
     });

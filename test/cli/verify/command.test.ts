@@ -303,6 +303,18 @@ describe("tillkit verify --request", () => {
     expect((await ask(named, "--header", "X-Pay")).code).toBe(0);
   });
 
+  it("says that the kit cannot read a signed body, or does not know its status", async () => {
+    const say = (body: string) => runCli([...argvOf(body), "--signature", hex(body)]);
+    const argvOf = (body: string) => ["verify", folder.write("signed.body", body), "--secret", secret];
+    const unknown = await say(compact.replace('"completed"', '"paid"'));
+    expect(unknown.stdout).toContain("The kit does not know this status: the payment would stay as it is.");
+    const flat = compact.replace('"data"', '"payment"');
+    const reason = "data.id: expected text of 1 to 128 characters, got nothing";
+    expect((await say(flat)).stdout).toContain(`The kit cannot read the webhook: ${reason}.`);
+    const json = await runCli([...argvOf(flat), "--signature", hex(flat), "--json"]);
+    expect(documentOf(json)).toMatchObject({ verified: true, unreadable: reason });
+  });
+
   it("finds the signature in a header of another name, and says if there is none", async () => {
     const other: Document = documentOf(await ask(request(`X-Signature: sha256=${hex(compact)}`)));
     expect(other.findings.map(({ code }) => code)).toEqual(["signature_header_other", "signature_prefixed"]);
