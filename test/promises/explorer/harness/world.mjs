@@ -178,7 +178,20 @@ export class World {
   }
 
   /** Runs steps until `isOver`, or until nothing is left to do. Resolves to whether `isOver` was reached. */
-  async run(isOver, maxSteps) {
+  run(isOver, maxSteps) {
+    // A macrotask, because `_tickCallback` completes no promise while the callback of another promise runs.
+    return new Promise((resolve, reject) =>
+      nativeSetImmediate(() => {
+        try {
+          resolve(this.#run(isOver, maxSteps));
+        } catch (error) {
+          reject(error);
+        }
+      }),
+    );
+  }
+
+  #run(isOver, maxSteps) {
     for (const last = this.steps + maxSteps; this.steps < last;) {
       if (isOver()) return true;
       this.steps += 1;
@@ -189,8 +202,9 @@ export class World {
       } catch (error) {
         this.violate("errors", `${this.current.name} would have ended: ${String(error)}`);
       }
-      // Everything that follows from the step without waiting belongs to its process.
-      await new Promise((resolve) => nativeSetImmediate(resolve));
+      // Everything that follows from the step without waiting belongs to its process. Waiting for the event loop instead
+      // would make a run a quarter longer.
+      process._tickCallback();
     }
     return false;
   }
