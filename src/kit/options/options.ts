@@ -84,7 +84,8 @@ export interface SpoolDirectoryOptions {
 /** When `payments.health()` changes its status. */
 export interface HealthOptions {
   /**
-   * The health status is `down` if the store accepts no spooled webhook for this time.
+   * The time after which the health status is `down`, if webhooks wait in the spool and the store accepts
+   * none of them.
    *
    * A liveness probe then restarts the process.
    * @default 300000 (5 minutes)
@@ -97,19 +98,21 @@ export interface HealthOptions {
 export interface DispatchOptions extends Partial<RetryOptions> {
   /**
    * The maximum number of handlers that run at the same time in this process. Each handler name gets an equal
-   * share, at least one. @default 8
+   * share of this number, at least one. @default 8
    */
   concurrency?: number | undefined;
   /** The interval at which the kit looks for events of other processes, and for retries. @default 1000 */
   pollMs?: number | undefined;
   /**
-   * The lifetime of a claim without renewal. After a crash, the handler runs again when the claim ends.
-   * @default 5000
+   * The time for which a claim of a dispatch is valid if the process does not renew the claim. After a crash,
+   * the handler runs again when the claim ends. @default 5000
    */
   leaseMs?: number | undefined;
   /** The maximum time of one run of a handler. @default 30000 */
   handlerTimeoutMs?: number | undefined;
-  /** The number of runs that can be lost with their process before the dispatch is dead. @default 10 */
+  /**
+   * The number of runs whose process can crash or lose the lease before the dispatch is dead. @default 10
+   */
   maxLostLeases?: number | undefined;
 }
 
@@ -127,10 +130,11 @@ export interface LookupOptions {
   /** The maximum number of lookups of this process in one second. @default 5 */
   perSecond?: number | undefined;
   /**
-   * The wait between a success return and one lookup of its payment, if no webhook has arrived. @default 3000
+   * The wait between the customer's return to the success address and a lookup of the payment, if no webhook
+   * has arrived. @default 3000
    */
   afterReturnMs?: number | undefined;
-  /** The maximum time of one lookup, the access token included. @default 10000 */
+  /** The maximum time of one lookup, including the request for the access token. @default 10000 */
   timeoutMs?: number | undefined;
 }
 
@@ -183,11 +187,13 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
    */
   dispatch?: DispatchOptions | false | undefined;
   /**
-   * The time during which `create` returns the open attempt of a reference again. @default 900000 (15
-   * minutes)
+   * The time after the creation of an attempt during which `create` returns this open attempt again.
+   * @default 900000 (15 minutes)
    */
   reuseForMs?: number | undefined;
-  /** The age at which an open payment raises `payment.overdue`. @default 86400000 (one day) */
+  /**
+   * The time that a payment may be open before the kit raises `payment.overdue`. @default 86400000 (one day)
+   */
   overdueMs?: number | undefined;
   /**
    * The interval at which the kit looks for overdue payments, parked webhooks and due lookups. @default 60000
@@ -199,7 +205,8 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
    */
   unmatchedAfterMs?: number | undefined;
   /**
-   * The age at which an entry that needs a person raises `attention.reminder`. @default 86400000 (one day)
+   * The time that an entry may need a person before the kit raises `attention.reminder`. @default 86400000
+   * (one day)
    */
   attentionReminderMs?: number | undefined;
   /**
@@ -212,7 +219,7 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
   clientIdPrefix?: string | undefined;
   /**
    * Lets the kit ask the service about payments with `GET /v1/payments/{id}`. The interface document does not
-   * show this request. Give `true`, or say when and how often the kit asks. @default false
+   * show this request. Give `true`, or an object that says when and how often the kit asks. @default false
    * @see docs/reconciliation.md#lookups
    */
   lookup?: LookupOptions | boolean | undefined;

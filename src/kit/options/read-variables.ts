@@ -17,7 +17,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export const partVariables = {
   /** A fixed access token */
   "service.accessToken": "TILLKIT_ACCESS_TOKEN",
-  /** The token address for OAuth 2 client credentials, which take precedence over a fixed token */
+  /**
+   * The token address for OAuth 2 client credentials. If you set client credentials, the kit ignores
+   * `TILLKIT_ACCESS_TOKEN`
+   */
   "clientCredentials.tokenUrl": "TILLKIT_TOKEN_URL",
   /** The client id that the service gave this shop */
   "clientCredentials.clientId": "TILLKIT_CLIENT_ID",

@@ -21,8 +21,9 @@ export interface ReturnOptions {
    */
   payAgainUrl?: string | undefined;
   /**
-   * The address to which the kit redirects success returns (303): an absolute http(s) address or a path on
-   * the shop's own host. The kit replaces the placeholders of `backUrl`.
+   * The address to which the kit redirects a customer who comes back to the success address (303): an
+   * absolute http(s) address or a path on the shop's own host. The kit replaces the placeholders of
+   * `backUrl`.
    *
    * The order page must read from its own database whether the order is paid, because a return does not prove
    * a payment.
@@ -30,8 +31,8 @@ export interface ReturnOptions {
    */
   successUrl?: string | undefined;
   /**
-   * The address to which the kit redirects cancel returns, in the form of `successUrl`. @default the kit's
-   * page
+   * The address to which the kit redirects a customer who comes back to the cancel address, in the form of
+   * `successUrl`. @default the kit's page
    */
   cancelUrl?: string | undefined;
   /** The shop's name on the kit's pages. @default none */
@@ -64,8 +65,10 @@ export interface ReturnOptions {
   /** The label of the link to `backUrl`, in the shop's language. @default "Back to the shop", translated */
   backLabel?: string | undefined;
   /**
-   * Complete translations of the pages, by language code: `{ sw: {…} }`. A payment's `locale` or the browser
-   * chooses the language. At the start, an error lists missing and unknown keys. @default English and French
+   * Complete translations of the pages, by language code: `{ sw: {…} }`. The kit chooses the language by the
+   * payment's `locale`, or by the browser's language. If keys are missing or unknown, the kit does not start,
+   * and an error lists these keys.
+   * @default English and French
    * @see docs/returns.md#languages
    */
   translations?: MoreTranslations | undefined;
