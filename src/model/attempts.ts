@@ -47,3 +47,17 @@ export function reportedTotal({ verified }: PaymentReport): Money | undefined {
   const total = { value: verified["total.value"], currency: verified["total.currency"] };
   return checkAmount(total) ? undefined : total;
 }
+
+/** Returns whether two reports of one payment name different ids of the service, or different numbers of the provider. */
+export function isOtherTransfer(one: PaymentReport | undefined, other: PaymentReport | undefined): boolean {
+  if (!other) return false;
+  const number = numberOf(other);
+  return (
+    other.verified.id !== one?.verified.id || (number !== undefined && number !== (one && numberOf(one)))
+  );
+}
+
+/** Returns the provider's number, also if it is not signed: nothing is decided by it, and a person looks at one webhook more. */
+function numberOf({ verified, untrusted }: Pick<PaymentReport, "verified" | "untrusted">): unknown {
+  return (verified.providerId ?? untrusted.providerId) || undefined;
+}

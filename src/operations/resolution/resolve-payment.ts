@@ -1,6 +1,6 @@
 import { hasCode } from "../../errors/index.js";
 import { notesOfNumber } from "../../checkout/payment-claims.js";
-import { reportedTotal, sameTotal } from "../../model/attempts.js";
+import { isOtherTransfer, reportedTotal, sameTotal } from "../../model/attempts.js";
 import { type PaymentReport } from "../../model/payment-report.js";
 import { type Payment } from "../../model/payment.js";
 import { applyReport } from "../../webhook/reconciliation/reconcile.js";
@@ -175,7 +175,7 @@ function stateChange(
 
 /**
  * Returns resolutions of the payment's other webhooks that wait for a person with the same reason: one decision settles them all.
- * One that names another number of the provider may be another transfer, and waits.
+ * One that may be about another transfer waits.
  */
 function alikeOf({ resolution, webhook, others, report, known }: ResolutionCase): ResolutionRecord[] {
   if (!webhook || !(isWaiting(webhook) || webhook.outcome === "mismatch")) return [];
@@ -287,11 +287,6 @@ function acceptWebhook(
 function withReceived(stored: Payment, report: PaymentReport): Payment {
   const received = reportedTotal(report);
   return !received || sameTotal(received, stored.total) ? stored : { ...stored, received };
-}
-
-function isOtherTransfer(one: PaymentReport | undefined, other: PaymentReport | undefined): boolean {
-  const number = other?.verified.providerId;
-  return number !== undefined && number !== one?.verified.providerId;
 }
 
 function reportOf(webhook: WebhookRecord): PaymentReport | undefined {

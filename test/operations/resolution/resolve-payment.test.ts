@@ -13,6 +13,7 @@ const row: Evidence = {
   providerId: "MVK-778",
 };
 const why = { reason: "the till was wrong", by: "Amina" };
+const byFields = fieldsSignature({ secret, merchantId: "m-1" });
 
 /** Another payment of the same order, which was completed before. */
 const paidBefore = pendingPayment({
@@ -164,7 +165,7 @@ onEachDatabase("resolutions", (kind) => {
   });
 
   it("dismiss a webhook again that was dismissed without its payment, and waits for a lookup since", async () => {
-    const scheme = fieldsSignature({ secret, merchantId: "m-1" });
+    const scheme = byFields;
     const payments = shop({ signature: scheme, lookup: true, confirm: "lookup" });
     const { receiptId } = await payments.receiveWebhook(signed(completedBody(), scheme));
     const dismiss = { action: "dismiss", receiptId, ...why } as const;
@@ -178,7 +179,7 @@ onEachDatabase("resolutions", (kind) => {
   });
 
   it("confirm a completion that no lookup confirmed", async () => {
-    const scheme = fieldsSignature({ secret, merchantId: "m-1" });
+    const scheme = byFields;
     const payments = shop({ signature: scheme, lookup: true, confirm: "lookup" });
     await seed(pendingPayment());
     const { receiptId, outcome } = await payments.receiveWebhook(signed(completedBody(), scheme));
@@ -281,6 +282,31 @@ onEachDatabase("resolutions", (kind) => {
     const { payment } = await payments.resolve({ ...accept, clientId: "c-1" });
     expect(payment).toMatchObject({ state: "completed" });
   });
+
+  it.each([
+    ["another service id", wholeBody, { id: "s-2" }],
+    ["another number of the provider that is not signed", byFields, { id: "s-1", providerId: "MVK-2" }],
+  ])(
+    "leave open a webhook that names %s, because the customer may have paid twice",
+    async (_, scheme, other) => {
+      const payments = shop({ signature: scheme });
+      const { serviceId: __, ...unbound } = pendingPayment();
+      await seed(unbound);
+      const receive = (data: object) =>
+        payments.receiveWebhook(signed(completedBody({ ...short, ...data }), scheme));
+      const { receiptId } = await receive({ id: "s-1" });
+      const same = await receive({ id: "s-1", submittedAt: "2026-11-20T10:01:00.000Z" });
+      const second = await receive({ submittedAt: "2026-11-20T10:02:00.000Z", ...other });
+      await payments.resolve({ action: "accept", receiptId, ...why });
+      const { attention, entries } = await payments.history("c-1");
+      expect(attention).toMatchObject([
+        { rule: "mismatched", next: expect.stringContaining(second.receiptId) as string },
+      ]);
+      expect(entries).toContainEqual(
+        expect.objectContaining({ action: "dismissed", receiptId: same.receiptId }),
+      );
+    },
+  );
 
   it("keep a bound service id where a webhook with another one is accepted", async () => {
     const payments = shop();
@@ -389,7 +415,7 @@ describe("a resolution", () => {
     "from evidence is refused with the receiptId of a readable webhook, which is %s: nothing would check the evidence",
     async (expected) => {
       const isMismatch = expected === "mismatch";
-      const scheme = isMismatch ? wholeBody : fieldsSignature({ secret, merchantId: "m-1" });
+      const scheme = isMismatch ? wholeBody : byFields;
       const payments = testKit({
         signature: scheme,
         ...(!isMismatch && { lookup: true, confirm: "lookup" }),
