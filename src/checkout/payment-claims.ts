@@ -62,14 +62,16 @@ export async function keepClaim<Tx>(
       { kind: claimNotes, id: clientId, version: note?.version ?? 0, value: { claims } },
       // Written again too: a person who settles it in this moment has not seen this number.
       { ...open, version: known?.version ?? 0, value: known?.value ?? { since: claim.at } },
-      ...(await changedNumbers(store, clientId, claim.number, dropped)),
+      ...(await changedNumbers(store, clientId, { number: claim.number, dropped })),
     ];
   });
 }
 
-/** Returns notes that let a number of the provider, which a person accepts, lead to the payment, as a claim does. */
+/** Returns notes that let a number of the provider, which a person accepts, lead to the payment for ever. */
 export async function notesOfNumber<Tx>(store: PaymentStore<Tx>, clientId: string, number = "") {
-  return keyOfNumber(number) === undefined ? [] : changedNumbers(store, clientId, number, []);
+  return keyOfNumber(number) === undefined
+    ? []
+    : changedNumbers(store, clientId, { number, isAccepted: true });
 }
 
 /** Saves notes. Makes them again where another process has changed one of them meanwhile. */
@@ -92,8 +94,11 @@ async function saveNotes<Tx>(
 async function changedNumbers<Tx>(
   store: PaymentStore<Tx>,
   clientId: string,
-  number: string,
-  dropped: readonly PaymentClaim[],
+  {
+    number,
+    isAccepted = false,
+    dropped = [],
+  }: { number: string; isAccepted?: boolean; dropped?: readonly PaymentClaim[] },
 ) {
   const ids = [number, ...dropped.map((one) => one.number)].map((one) => keyOfNumber(one)!).toSorted();
   const stored = await store.notes({ kind: numberNotes, ids });
@@ -101,7 +106,9 @@ async function changedNumbers<Tx>(
     const note = stored.find((one) => one.id === id);
     const others = claimantsIn(note).filter((one) => one !== clientId);
     const own = id === keyOfNumber(number) ? [clientId] : [];
-    const clientIds = [...others, ...own].slice(-maxClaimants);
+    // The first one stays: later claims must not hide for which payment a person accepted the number.
+    const all = isAccepted ? [...own, ...others] : [...others, ...own];
+    const clientIds = [...all.slice(0, 1), ...all.slice(1).slice(1 - maxClaimants)];
     const value = clientIds.length > 0 ? { clientIds } : null;
     return { kind: numberNotes, id, version: note?.version ?? 0, value };
   });
@@ -111,7 +118,7 @@ function claimantsIn(note: NoteRecord | undefined): readonly string[] {
   return (note?.value["clientIds"] ?? []) as readonly string[];
 }
 
-/** Returns a function for the payments whose customers gave a number, the last 20 at most. Reads all of them in two queries. */
+/** Returns a function for the payments whose customers gave a number, 20 at most. Reads all of them in two queries. */
 export async function findClaimed(
   store: Pick<PaymentStore, "notes" | "findMany">,
   numbers: readonly string[],

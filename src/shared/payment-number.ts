@@ -7,5 +7,5 @@ export function isSameNumber(one: string, other: string | undefined): boolean {
 /** Returns the letters and digits of a number, by which it is found; `undefined` where they are too few or too many. */
 export function keyOfNumber(number: string): string | undefined {
   const key = number.replace(/[^A-Za-z0-9]/g, "").toUpperCase();
-  return key.length >= 4 && key.length <= 40 ? key : undefined;
+  return key.length >= 4 && key.length <= 128 ? key : undefined;
 }

@@ -84,6 +84,29 @@ describe("evidence", () => {
     expect(payment).toMatchObject({ state: "completed" });
   });
 
+  it("is refused with such a number also after many customers have claimed it", async () => {
+    const { store, payments } = await shop();
+    const claimants = Array.from({ length: 45 }, (_, index) =>
+      pendingPayment({ clientId: `d-${index}`, serviceId: `t-${index}`, reference: `p-${index}` }),
+    );
+    await saved(store, { created: [other, ...claimants] });
+    const claim = { number: "MVK-778", at: other.createdAt };
+    for (const one of claimants.slice(0, 20)) await keepClaim(store, one, claim);
+    await payments.resolve({ ...accept, evidence: { ...row, providerId: "MVK 778" } });
+    for (const one of [...claimants, other]) await keepClaim(store, one, claim);
+    const again = { ...accept, clientId: "c-2", evidence: { ...row, providerId: "MVK 778" } };
+    await expect(payments.resolve(again)).rejects.toMatchObject(used);
+  });
+
+  it("is refused with a long number by which another payment was accepted", async () => {
+    const { store, payments } = await shop();
+    await saved(store, { created: [other] });
+    const evidence = { ...row, providerId: "0123456789abcdef".repeat(4) };
+    await payments.resolve({ ...accept, evidence });
+    const { code } = used;
+    await expect(payments.resolve({ ...accept, clientId: "c-2", evidence })).rejects.toMatchObject({ code });
+  });
+
   it("is refused with a number that the service reported for another completed payment", async () => {
     const { store, payments } = await shop();
     await saved(store, { created: [other] });
