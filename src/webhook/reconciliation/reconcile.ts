@@ -2,7 +2,7 @@ import { type Difference, type LastAsked } from "../../model/event-map.js";
 import { type PaymentReport } from "../../model/payment-report.js";
 import { newestAttempt, paysOrder, sameTotal } from "../../model/attempts.js";
 import { sameValue } from "../../model/money.js";
-import { type Payment } from "../../model/payment.js";
+import { type Money, type Payment } from "../../model/payment.js";
 import { capturedFor, isFarther, isKnownStatus, stateOf } from "../../model/status-order.js";
 
 /** The facts from which a report is decided. */
@@ -67,7 +67,7 @@ export function reconcile(situation: Situation, { verified }: Pick<PaymentReport
  * A field that the signature does not cover is never compared.
  */
 function differencesOf(
-  { serviceId, total }: Payment,
+  payment: Payment,
   verified: PaymentReport["verified"],
   serviceIdIsTaken: boolean,
 ): Difference[] {
@@ -75,6 +75,8 @@ function differencesOf(
   const expect = (field: Difference["field"], expected: string, got: string): void =>
     void differences.push({ field, expected, got });
   const { id, status, captured, topic, "total.value": value, "total.currency": currency } = verified;
+  const { serviceId } = payment;
+  const total = expectedTotal(payment, status, { value, currency });
   if (serviceId !== undefined && serviceId !== id) expect("id", serviceId, id);
   else if (serviceIdIsTaken) expect("id", "an id bound to no other payment", id);
   if (!sameValue(total.value, value)) expect("total.value", total.value, value);
@@ -87,6 +89,14 @@ function differencesOf(
   if (named !== undefined && isKnownStatus(named) && named !== status)
     expect("topic", `payment.${status}`, `payment.${named}`);
   return differences;
+}
+
+/**
+ * Returns the amount that the report must have. If a person accepted another one, a completion with the whole amount is a
+ * difference too: the rest of the money came, or all of it a second time.
+ */
+function expectedTotal({ total, received }: Payment, status: string, reported: Money): Money {
+  return received && status === "completed" && sameTotal(total, reported) ? received : total;
 }
 
 /** Returns the payment as the report changes it, and what to report. Also used where a person accepts a mismatch. */

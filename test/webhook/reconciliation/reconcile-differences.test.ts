@@ -39,6 +39,19 @@ describe("the differences of a report from its payment", () => {
     ]);
   });
 
+  it("name the whole amount of a completion where a person accepted another amount: more money came", () => {
+    const received = { value: "1470", currency: "KMF" };
+    const accepted: Payment = { ...payment, state: "completed", status: "completed", open: false, received };
+    const differs = { field: "total.value", expected: "1470", got: "1475" };
+    expect(differencesOf(accepted, reportOf("completed"))).toEqual([differs]);
+    expect(differencesOf(accepted, reportOf("submitted"))).toEqual([]);
+    const inEuros = { ...accepted, received: { value: "3", currency: "EUR" } };
+    expect(differencesOf(inEuros, reportOf("completed"))).toEqual([
+      { ...differs, expected: "3" },
+      { field: "total.currency", expected: "EUR", got: "KMF" },
+    ]);
+  });
+
   it("name a service id that another payment has, also where the payment has none", () => {
     const { serviceId: _, ...unbound } = payment;
     const report = reportOf("completed");
