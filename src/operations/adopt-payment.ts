@@ -11,6 +11,7 @@ import { type RecordingParts } from "../webhook/recording/recording-parts.js";
 import { checkPerson, stateText } from "./resolution/resolution.js";
 import { type Outcome, type ResolutionRecord, type WebhookRecord } from "../store/index.js";
 import { Decisions } from "../webhook/recording/decisions.js";
+import { keysOf } from "../webhook/recording/plan-group.js";
 import { readStored, rematch, rematchIn } from "../webhook/recording/rematch.js";
 
 /** A payment that other code created at the service. */
@@ -111,7 +112,13 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
       // Its webhooks may have been sent long ago.
       nextLookupAt: at,
     };
-    if (dryRun) return decideWaiting(parts, await store.rematchable(tx, [clientId]), [...payments, payment]);
+    if (dryRun) {
+      const waiting = await store.rematchable(tx, [clientId]);
+      // A webhook may name a service id that another payment has.
+      const named = keysOf(waiting.map((webhook) => ({ message: readStored(webhook) })));
+      const known = await store.lock(tx, { ...named, references: [reference], readOnly: true });
+      return decideWaiting(parts, waiting, [...known.payments, payment]);
+    }
     // A reference without payments has no row to lock. While this one is open, no first attempt can be stored beside it.
     const isFirst = payments.every((other) => other.reference !== reference);
     const { takenClientIds } = await store.save(tx, { created: [{ ...payment, open: isFirst }] });

@@ -85,6 +85,18 @@ onEachDatabase("the adoption of payments", (kind) => {
     expect(await payments.find("legacy-1")).toBeUndefined();
   });
 
+  it("says with dryRun that a webhook names the service id of another payment", async () => {
+    const payments = shop();
+    await bench.seed(pendingPayment({ reference: "order-9", serviceId: adoption.serviceId }));
+    await payments.receiveWebhook(paid());
+    const unbound = { ...adoption, serviceId: undefined };
+    const { webhooks } = await payments.adopt({ ...unbound, dryRun: true });
+    expect(webhooks).toMatchObject([
+      { outcome: "mismatch", reason: expect.stringMatching(/^id: /) as string },
+    ]);
+    expect((await payments.adopt(unbound)).payment).toMatchObject({ state: "pending" });
+  });
+
   it("matches parked and foreign webhooks immediately", async () => {
     const payments = shop({ clientIdPrefix: "north-" });
     expect((await payments.receiveWebhook(paid())).outcome).toBe("foreign");
