@@ -27,6 +27,11 @@ export function newestAttempt(payment: Payment, attempts: readonly Payment[]): P
   return attempts.find(isMade) ?? newest;
 }
 
+/** Returns whether a stored payment belongs to the shop with this prefix. One that no kit has made was adopted. */
+export function isOfShop({ clientId, returnKeyHash }: Payment, clientIdPrefix = ""): boolean {
+  return clientId.startsWith(clientIdPrefix) || returnKeyHash === undefined;
+}
+
 /** Returns what was received for a completed payment. */
 export function receivedOf({ total, received = total }: Payment): Money {
   return received;

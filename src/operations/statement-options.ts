@@ -13,7 +13,11 @@ export interface StatementOptions {
   period?: { from: Date | string; to: Date | string } | undefined;
   /** Statuses that mean "paid", in any case; so does none. @default completed, paid, settled, success, successful, succeeded */
   paidStatuses?: readonly string[] | undefined;
-  /** The prefix of this shop's clientIds. Rows with others are foreign, and not compared. @default the kit's `clientIdPrefix` */
+  /**
+   * The prefix of this shop's clientIds. Rows with others are foreign, and not compared, except those of adopted payments.
+   *
+   * @default the kit's `clientIdPrefix`
+   */
   clientIdPrefix?: string | undefined;
   /** A completion this near to an end of the period is `at_edge` instead of `missing_there`. @default 0 */
   edgeMs?: number | undefined;

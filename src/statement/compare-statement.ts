@@ -1,4 +1,4 @@
-import { receivedOf } from "../model/attempts.js";
+import { isOfShop, receivedOf } from "../model/attempts.js";
 import { type PaymentStore } from "../store/contract.js";
 import { compareRow, describeDifference } from "./comparison/compare-row.js";
 import { compareSortedEntries, findPaidTwice } from "./comparison/compare-sorted-entries.js";
@@ -113,27 +113,30 @@ async function* compareBatch(
   batch: readonly (NamedRow | UnreadableRow)[],
   options: ResolvedStatementOptions,
 ): AsyncGenerator<StatementFinding, void, undefined> {
-  const checked: (CheckedRow | UnreadableRow)[] = [];
-  for (const row of batch) {
+  const checked = batch.map((row) => {
     run.rows.read += 1;
-    const one = "problem" in row ? row : checkRow(row, row.line ?? run.rows.read, options.paidStatuses);
-    // One payout may be for several shops.
-    if (!("problem" in one) && one.payout) await addToPayout(run, one);
-    if (isForeign(one, options.clientIdPrefix)) run.addForeign(one);
-    else checked.push(one);
-  }
+    return "problem" in row ? row : checkRow(row, row.line ?? run.rows.read, options.paidStatuses);
+  });
   const stored = await findPayments(store, checked);
   const found: StatementFinding[] = [];
-  for (const row of checked)
-    if ("problem" in row) found.push(await addBadRow(run, row, stored));
-    else found.push(...(await addRow(run, row, stored)));
+  for (const row of checked) {
+    const isRead = !("problem" in row);
+    // One payout may be for several shops.
+    if (isRead && row.payout) await addToPayout(run, row);
+    if (isForeign(row, stored, options.clientIdPrefix)) run.addForeign(row);
+    else if (isRead) found.push(...(await addRow(run, row, stored)));
+    else found.push(await addBadRow(run, row, stored));
+  }
   await nameClaimants(store, found);
   yield* found;
   run.reportProgress("statement");
 }
 
-function isForeign({ clientId }: { clientId?: string | undefined }, prefix: string | undefined): boolean {
-  return prefix !== undefined && clientId !== undefined && clientId !== "" && !clientId.startsWith(prefix);
+/** Returns whether a row names another shop's payment. An adopted payment is this shop's, whatever its clientId is. */
+function isForeign(row: CheckedRow | UnreadableRow, stored: StoredPayments, prefix = ""): boolean {
+  if (!row.clientId || row.clientId.startsWith(prefix)) return false;
+  const { byClientId } = stored.matching(row);
+  return byClientId === undefined || !isOfShop(byClientId, prefix);
 }
 
 async function addBadRow(

@@ -18,6 +18,14 @@ const row = (clientId: string, over: Partial<Record<string, string>> = {}): stri
   return Object.values({ ...fields, time: "2024-05-10T10:04:00Z", ...over }).join(",");
 };
 
+/** What the service said last of a payment with this number of the provider. */
+const numbered = (providerId: string): NonNullable<Payment["reported"]> => ({
+  status: "completed",
+  providerId,
+  at: "2024-05-10T10:05:00.000Z",
+  verified: ["status", "providerId"],
+});
+
 afterEach(closeAll);
 
 describe("a statement compared with stored payments", () => {
@@ -351,7 +359,8 @@ describe("a statement compared with stored payments", () => {
   });
 
   it("counts the rows of another shop, and compares its own", async () => {
-    const store = await storeOf(paid("shop1-a"), paid("shop1-b"), paid("shop2-c"));
+    const ofOther = paid("shop2-c", { returnKeyHash: "ab".repeat(32) });
+    const store = await storeOf(paid("shop1-a"), paid("shop1-b"), ofOther);
     const payments = createPayments(testOptions({ store, clientIdPrefix: "shop1-" }));
     const rows = ["shop1-a", "shop2-x"].map((clientId) => ({ clientId, value: "1475", currency: "KMF" }));
     const run = payments.compareStatement(rows, { period: may });
@@ -384,6 +393,23 @@ describe("a statement compared with stored payments", () => {
     const year = { from: "2025-05-01T00:00:00Z", to: "2025-06-01T00:00:00Z" };
     await expect(compared(await storeOf(paid("a")), header, lines, { period: year })).rejects.toMatchObject({
       code: "option_invalid",
+  it("compares the payments that were adopted with another prefix", async () => {
+    const store = await storeOf(
+      paid("old-a"),
+      paid("old-b", { total: { value: "5", currency: "KMF" }, reported: numbered("MVK-5") }),
+      pending("old-c"),
+      paid("old-d"),
+    );
+    const rows = `${header},providerId\n${row("old-a", { providerId: "" })}
+${row("", { value: "5", providerId: "MVK-5" })}\n${row("old-c", { providerId: "" })}\n${row("old-x", { providerId: "" })}\n`;
+    const payments = createPayments(testOptions({ store, clientIdPrefix: "shop1-" }));
+    const run = payments.compareStatement(readStatement(rows), { period: may });
+    const found: string[] = [];
+    for await (const { kind, clientId } of run) found.push(`${kind} ${clientId}`);
+    expect(found).toEqual(["unpaid_here old-c", "missing_there old-d"]);
+    expect((await run.summary()).rows).toMatchObject({ foreign: 1, matched: 2 });
+  });
+
       message: expect.stringContaining("Give the period of the statement") as string,
     });
     const midnight = { from: "2024-05-11T00:00:00Z", to: "2024-05-12T00:00:00Z" };

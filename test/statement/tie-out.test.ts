@@ -1,7 +1,8 @@
 import { compared, paid, storeOf } from "./support/stored.js";
 
 const header = "clientId,gross,fee,net,currency,payout id";
-const payments = ["a", "b", "c"].map((id) => paid(id, { total: { value: "10.00", currency: "EUR" } }));
+const made = { total: { value: "10.00", currency: "EUR" }, returnKeyHash: "ab".repeat(32) };
+const payments = ["a", "b", "c"].map((id) => paid(id, made));
 const good = [
   "a,10.00,0.25,9.75,EUR,P1",
   "b,10.00,-0.25,9.75,EUR,P1",

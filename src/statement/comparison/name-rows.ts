@@ -1,4 +1,4 @@
-import { receivedOf } from "../../model/attempts.js";
+import { isOfShop, receivedOf } from "../../model/attempts.js";
 import { minorUnits } from "../../model/money.js";
 import { type Payment } from "../../model/payment.js";
 import { isDateTime, offsetMsOf } from "../../shared/date-time.js";
@@ -29,9 +29,9 @@ type Row = NamedRow | UnreadableRow;
  */
 export function createRowNamer(
   store: PaymentStore,
-  clientIdPrefix = "",
+  clientIdPrefix: string | undefined,
 ): (row: StatementRow | UnreadableRow) => Promise<Row> {
-  const isOwn = ({ clientId }: Payment): boolean => clientId.startsWith(clientIdPrefix);
+  const isOwn = (payment: Payment): boolean => isOfShop(payment, clientIdPrefix);
   const days = new Map<number, Promise<Day>>();
   const dayOf: ReadDay = (start) => {
     const day = days.get(start) ?? readDay(store, start, isOwn);

@@ -1,5 +1,5 @@
 import { findClaimed } from "../../checkout/payment-claims.js";
-import { receivedOf } from "../../model/attempts.js";
+import { isOfShop, receivedOf } from "../../model/attempts.js";
 import { type Payment } from "../../model/payment.js";
 import { type PaymentStore } from "../../store/contract.js";
 import { type Matches } from "./compare-row.js";
@@ -82,7 +82,7 @@ export async function addCompletedPayments(
   store: PaymentStore,
   run: RunState,
   period: Period,
-  { createdFrom, clientIdPrefix = "" }: ResolvedStatementOptions,
+  { createdFrom, clientIdPrefix }: ResolvedStatementOptions,
 ): Promise<void> {
   const query = { state: "completed", to: period.to, newestFirst: false, limit: paymentsPerPage } as const;
   const from = createdFrom && { from: createdFrom };
@@ -92,7 +92,7 @@ export async function addCompletedPayments(
     for (const payment of page) {
       const completedAt = payment.completedAt ?? payment.updatedAt;
       if (completedAt < period.from || completedAt >= period.to) continue;
-      if (!payment.clientId.startsWith(clientIdPrefix)) continue;
+      if (!isOfShop(payment, clientIdPrefix)) continue;
       run.completed += 1;
       run.totals.addPayment("stored", receivedOf(payment));
       await run.entries.add(paymentEntry(payment, completedAt));
