@@ -169,6 +169,21 @@ describe("a statement compared with stored payments", () => {
     expect([found, summary.balanced]).toEqual([["missing_there new"], false]);
   });
 
+  it("misses a payment whose other amount a person accepted, by the day of its webhook", async () => {
+    const made = { serviceId: "s-1", returnKeyHash: "ab".repeat(32), createdAt: "2024-04-30T23:50:00.000Z" };
+    const store = await storeOf(pending("short", made));
+    let now = new Date("2024-05-01T00:10:00Z");
+    const kit = testKit({ store, now: () => now });
+    const total = { value: "1470", currency: "KMF" };
+    const webhook = signed(completedBody({ clientId: "short", id: "s-1", total }));
+    const { receiptId } = await kit.receiveWebhook(webhook);
+    now = new Date("2024-05-02T08:00:00Z");
+    await kit.resolve({ action: "accept", receiptId, reason: "5 KMF less", by: "Amina" });
+    const days = (from: number) => ({ period: { from: `2024-05-0${from}T00:00:00Z`, to: may.to } });
+    expect((await compared(store, header, [], days(1))).found).toEqual(["missing_there short"]);
+    expect((await compared(store, header, [], days(2))).found).toEqual(["accepted_here short"]);
+  });
+
   it("does not miss a payment that was adopted after the period of its webhook", async () => {
     let now = new Date("2024-05-31T20:00:00Z");
     const store = new MemoryStore();
@@ -370,6 +385,23 @@ describe("a statement compared with stored payments", () => {
     expect(counts).toMatchObject({ missing_here: 0, missing_there: 1 });
   });
 
+  it("compares the payments that were adopted with another prefix", async () => {
+    const store = await storeOf(
+      paid("old-a"),
+      paid("old-b", { total: { value: "5", currency: "KMF" }, reported: numbered("MVK-5") }),
+      pending("old-c"),
+      paid("old-d"),
+    );
+    const rows = `${header},providerId\n${row("old-a", { providerId: "" })}
+${row("", { value: "5", providerId: "MVK-5" })}\n${row("old-c", { providerId: "" })}\n${row("old-x", { providerId: "" })}\n`;
+    const payments = createPayments(testOptions({ store, clientIdPrefix: "shop1-" }));
+    const run = payments.compareStatement(readStatement(rows), { period: may });
+    const found: string[] = [];
+    for await (const { kind, clientId } of run) found.push(`${kind} ${clientId}`);
+    expect(found).toEqual(["unpaid_here old-c", "missing_there old-d"]);
+    expect((await run.summary()).rows).toMatchObject({ foreign: 1, matched: 2 });
+  });
+
   it("compares rows with a time outside of the period like all others, and counts them", async () => {
     const store = await storeOf(paid("a"), paid("b", { completedAt: "2024-06-01T00:00:01.000Z" }));
     const lines = [row("a"), row("b", { time: "2024-06-01T00:00:00Z" })];
@@ -393,23 +425,6 @@ describe("a statement compared with stored payments", () => {
     const year = { from: "2025-05-01T00:00:00Z", to: "2025-06-01T00:00:00Z" };
     await expect(compared(await storeOf(paid("a")), header, lines, { period: year })).rejects.toMatchObject({
       code: "option_invalid",
-  it("compares the payments that were adopted with another prefix", async () => {
-    const store = await storeOf(
-      paid("old-a"),
-      paid("old-b", { total: { value: "5", currency: "KMF" }, reported: numbered("MVK-5") }),
-      pending("old-c"),
-      paid("old-d"),
-    );
-    const rows = `${header},providerId\n${row("old-a", { providerId: "" })}
-${row("", { value: "5", providerId: "MVK-5" })}\n${row("old-c", { providerId: "" })}\n${row("old-x", { providerId: "" })}\n`;
-    const payments = createPayments(testOptions({ store, clientIdPrefix: "shop1-" }));
-    const run = payments.compareStatement(readStatement(rows), { period: may });
-    const found: string[] = [];
-    for await (const { kind, clientId } of run) found.push(`${kind} ${clientId}`);
-    expect(found).toEqual(["unpaid_here old-c", "missing_there old-d"]);
-    expect((await run.summary()).rows).toMatchObject({ foreign: 1, matched: 2 });
-  });
-
       message: expect.stringContaining("Give the period of the statement") as string,
     });
     const midnight = { from: "2024-05-11T00:00:00Z", to: "2024-05-12T00:00:00Z" };

@@ -136,8 +136,8 @@ async function addUnlisted(
 }
 
 /**
- * Returns whether the payment may have been paid before the period, so that its row is on an earlier statement: a person accepted it, or its
- * webhook had waited, for an adoption for instance. The kit's own payments are not paid before they are created.
+ * Returns whether the payment may have been paid before the period, so that its row is on an earlier statement: a person accepted
+ * evidence, or its webhook had waited, for an adoption for instance. The kit's own payments are not paid before they are created.
  */
 async function wasPaidBefore(
   store: PaymentStore,
@@ -146,9 +146,12 @@ async function wasPaidBefore(
 ): Promise<boolean> {
   if (returnKeyHash !== undefined && createdAt >= from) return false;
   const { resolutions, webhooks } = await store.history(clientId);
+  const arrival = new Map(webhooks.map(({ receiptId, receivedAt }) => [receiptId, receivedAt]));
   return (
-    resolutions.some(({ action, at }) => action === "accepted" && at === completedAt) ||
-    webhooks.some(({ decidedAt, receivedAt }) => decidedAt === completedAt && receivedAt < from)
+    resolutions.some(
+      ({ action, at, receiptId = "" }) =>
+        action === "accepted" && at === completedAt && (arrival.get(receiptId) ?? "") < from,
+    ) || webhooks.some(({ decidedAt, receivedAt }) => decidedAt === completedAt && receivedAt < from)
   );
 }
 
