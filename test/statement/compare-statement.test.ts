@@ -184,6 +184,14 @@ describe("a statement compared with stored payments", () => {
     expect((await compared(store, header, [], days(2))).found).toEqual(["accepted_here short"]);
   });
 
+  it("misses a payment that was created after its completion, because the clock was put back", async () => {
+    const createdAt = "2024-06-01T00:30:00.000Z";
+    const store = await storeOf(paid("a", { createdAt, completedAt: "2024-05-31T23:32:00.000Z" }));
+    expect((await compared(store, header, [])).found).toEqual(["missing_there a"]);
+    const end = { from: "2024-05-01", to: new Date("9999-12-31T23:59:59.999Z") };
+    expect((await compared(store, header, [], { period: end })).found).toEqual(["missing_there a"]);
+  });
+
   it("does not miss a payment that was adopted after the period of its webhook", async () => {
     let now = new Date("2024-05-31T20:00:00Z");
     const store = new MemoryStore();

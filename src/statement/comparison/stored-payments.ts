@@ -3,6 +3,7 @@ import { isOfShop, receivedOf } from "../../model/attempts.js";
 import { type Payment } from "../../model/payment.js";
 import { type PaymentStore } from "../../store/contract.js";
 import { type Matches } from "./compare-row.js";
+import { sortableTime } from "../../shared/date-time.js";
 import { type Period, type ResolvedStatementOptions } from "../../operations/statement-options.js";
 import { type StatementFinding } from "../result/finding.js";
 import { type RunState } from "./run-state.js";
@@ -10,6 +11,7 @@ import { paymentEntry } from "./sort-entries.js";
 import { type StatementRow } from "../statement-row.js";
 
 const paymentsPerPage = 500;
+const dayMs = 24 * 60 * 60 * 1000;
 
 type Ids = Pick<StatementRow, "clientId" | "serviceId">;
 
@@ -76,7 +78,7 @@ export async function nameClaimants(store: PaymentStore, found: readonly Stateme
 
 /**
  * Adds every stored payment that was completed in the period to the run. `list` selects by the time of creation, so this reads
- * all completed payments created before the end of the period.
+ * all completed payments created before the end of the period, or within a day after it.
  */
 export async function addCompletedPayments(
   store: PaymentStore,
@@ -84,7 +86,9 @@ export async function addCompletedPayments(
   period: Period,
   { createdFrom, clientIdPrefix }: ResolvedStatementOptions,
 ): Promise<void> {
-  const query = { state: "completed", to: period.to, newestFirst: false, limit: paymentsPerPage } as const;
+  // A payment has a later creation than completion if the clock was put back in between.
+  const to = sortableTime(new Date(Date.parse(period.to) + dayMs));
+  const query = { state: "completed", to, newestFirst: false, limit: paymentsPerPage } as const;
   const from = createdFrom && { from: createdFrom };
   let after: { createdAt: string; clientId: string } | undefined;
   for (;;) {
