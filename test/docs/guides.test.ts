@@ -77,15 +77,22 @@ describe("docs/refunds.md", () => {
     await using shop = await testPayments();
     const { payments, pay, settled } = shop;
     const { store } = payments;
-    await store.transaction((tx) => tx.query("create table orders (id text, kept text)"));
+    await store.transaction((tx) => tx.query("create table orders (id text, paid_by text, kept numeric)"));
     await store.transaction((tx) => tx.query("insert into orders (id) values ('order-1')"));
     await runBlock("docs/refunds.md", 1, { payments });
     const { clientId } = await pay({ reference: "order-1", total });
     await settled();
     for (let times = 0; times < 2; times += 1) await runBlock("docs/refunds.md", 0, { payments, clientId });
+    // The refund of a second payment leaves the order paid.
+    const second = { clientId: "legacy-1", reference: "order-1", total, serviceId: "s-legacy-1" };
+    await payments.adopt(second);
+    const evidence = { kind: "letter", document: "letter 3", total } as const;
+    const person = { clientId: second.clientId, reason: "paid twice", by: "Amina" };
+    await payments.resolve({ action: "accept", evidence, ...person });
+    await payments.resolve({ action: "refunded", ...person });
     expect(await settled()).toEqual([]);
     expect((await store.transaction((tx) => tx.query("select kept from orders"))).rows).toEqual([
-      { kept: "975" },
+      { kept: 975 },
     ]);
     expect(await payments.find(clientId)).toMatchObject({ state: "completed" });
     await expect(payments.create({ reference: "order-1", total })).rejects.toMatchObject({
