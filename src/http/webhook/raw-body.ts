@@ -44,8 +44,7 @@ export function rawBodyReader({ limitBytes, bodyTimeoutMs }: { limitBytes: numbe
     }
     // Bytes that are serialised again from a parsed body are not the bytes that were signed.
     if (request.readableDidRead) {
-      throw new WebhookRejectedError(
-        "raw_body_consumed",
+      throw consumed(
         "Something read the webhook's body before the payment router did, so the kit cannot check the signature. " +
           "Mount the payment router before express.json(), or use express.json({ verify: captureRawBody }).",
       );
@@ -71,7 +70,15 @@ function readStream(
     };
     const reading: Reading = { since: performance.now(), refuse, older: undefined, newer: undefined };
     deadlines.add(reading);
-    request.on("data", (chunk: Buffer) => {
+    request.on("data", (chunk: Buffer | string) => {
+      if (typeof chunk === "string") {
+        refuse(
+          consumed(
+            "Something called setEncoding() on the webhook's request. Mount the payment router before it.",
+          ),
+        );
+        return;
+      }
       const length = bytes + chunk.length;
       if (length <= limitBytes) {
         body = body ? append(body, bytes, chunk, limitBytes) : chunk;
@@ -93,6 +100,8 @@ function readStream(
     request.on("close", () => {
       if (!request.readableEnded) refuse(incomplete(undefined));
     });
+    // A middleware that waits for something may have paused it.
+    request.resume();
   });
 }
 
@@ -109,6 +118,10 @@ function append(body: Buffer, bytes: number, chunk: Buffer, limitBytes: number):
   }
   chunk.copy(grown, bytes);
   return grown;
+}
+
+function consumed(message: string): WebhookRejectedError {
+  return new WebhookRejectedError("raw_body_consumed", message);
 }
 
 function incomplete(cause: unknown): WebhookRejectedError {

@@ -75,6 +75,21 @@ describe.each(versions)("the raw body, on %s,", (_, express) => {
     expect((await post(app, "/payments/webhook")).status).toBe(500);
   });
 
+  it("whose chunks another middleware has turned into text gets the same 500, in one chunk or more", async () => {
+    const app = express().use((incoming, _response, next) => next(void incoming.setEncoding("utf8")));
+    app.use("/payments", router() as never);
+    expect((await post(app, "/payments/webhook")).status).toBe(500);
+    const sending = request(app).post("/payments/webhook").set(signed(body).headers);
+    sending.set("transfer-encoding", "chunked").write(body.slice(0, 10));
+    expect((await sending.send(body.slice(10))).status).toBe(500);
+  });
+
+  it("that another middleware has paused is read", async () => {
+    const app = express().use((incoming, _response, next) => next(void incoming.pause()));
+    app.use("/payments", paymentRouter(testKit({ webhook: { bodyTimeoutMs: 500 } })) as never);
+    expect((await post(app, "/payments/webhook")).status).toBe(200);
+  });
+
   it.each([
     ["is read by the router", undefined],
     ["is taken from captureRawBody", express.json({ verify: captureRawBody, limit: "1mb" })],
