@@ -25,7 +25,7 @@ const perAddress = { perMinute: 20, burst: 60 };
 
 /** Returns whether the address is that of the form. A request has no `query` outside of an Express application. */
 export function asksForClaim({ url }: Request): boolean {
-  return /\?(.*&)?claim(=|&|$)/.test(url);
+  return /^[^?]*\?(.*&)?claim(=|&|$)/.test(url);
 }
 
 /** Returns the endpoint that takes a posted claim. It shows the form again where it cannot, and otherwise the page. */

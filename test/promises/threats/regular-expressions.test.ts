@@ -34,7 +34,9 @@ const everyday = ["a", "A", "0", " ", "\n", "/", "-", "_", ".", "é", "\u{1F4B0}
 
 /** Yields strings with this many repetitions of characters of the expression, alone and in pairs, and an end that it rejects. */
 function* hostileTexts({ source }: RegExp, repetitions: number): Generator<string> {
-  const named = [...new Set(source.replace(/\\[a-zA-Z]|[[\]()^$|?*\\]/g, ""))].slice(0, 12);
+  // A sign of the syntax stands for itself where it is escaped.
+  const escaped = [...source.matchAll(/\\([^\w\s])/g)].map(([, sign = ""]) => sign);
+  const named = [...new Set([...escaped, ...source.replace(/\\.|[[\]()^$|?*\\]/g, "")])].slice(0, 12);
   const atoms = [...new Set([...named, ...everyday])];
   const pairs = named.flatMap((one) => ["a", "0", " ", named[0]!].map((other) => one + other));
   for (const atom of [...atoms, ...pairs]) {
