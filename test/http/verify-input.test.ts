@@ -74,6 +74,20 @@ describe.each(frameworks)("what a scheme gets of a request, under Express %s", (
       "user-agent": ["e", "f"],
     });
   });
+
+  it("contains a header that a middleware has added, beside a repeated one too", async () => {
+    const app = framework().use(({ headers }, _response, next) => {
+      headers["service-signature"] = headers["x-gateway-signature"];
+      next();
+    });
+    const url = await serve(app.use(paymentRouter(testKit()) as never));
+    const { rawBody, headers } = signed(completedBody());
+    const moved = { "X-Gateway-Signature": headers["service-signature"] };
+    for (const more of [{}, { "X-Two": ["a", "b"] }, { "X-Two": ["a", "b", "c"] }]) {
+      const sending = { method: "POST", path: "/webhook", headers: { ...moved, ...more }, body: rawBody };
+      expect((await send(url, sending)).status).toBe(200);
+    }
+  });
 });
 
 /** A request as serverless-http makes it from the event of a platform: without a socket, and without `rawHeaders`. */

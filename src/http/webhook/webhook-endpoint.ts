@@ -83,23 +83,20 @@ function checkEnvelope({ method, headers }: IncomingMessage): void {
 /**
  * Returns the headers, with a list for each repeated one, so that a scheme can reject a repeated signature. Node joins some
  * repeated headers with a comma; `rawHeaders` has them as they arrived. Behind `serverless-http` a request has none; its
- * repeated headers are joined, and a scheme refuses a list.
+ * repeated headers are joined, and a scheme refuses a list. What a middleware has changed in a single header stays changed.
  */
 function headersOf({
   headers,
   rawHeaders,
 }: Pick<IncomingMessage, "headers"> & { rawHeaders?: string[] }): WebhookRequest["headers"] {
   if (!rawHeaders?.length || 2 * Object.keys(headers).length === rawHeaders.length) return headers;
-  const given: Record<string, string | string[]> = Object.create(null) as never;
+  const arrived: Record<string, string[]> = Object.create(null) as never;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!.toLowerCase();
-    const value = rawHeaders[at + 1]!;
-    const before = given[name];
-    if (before === undefined) given[name] = value;
-    else if (typeof before === "string") given[name] = [before, value];
-    else before.push(value);
+    (arrived[name] ??= []).push(rawHeaders[at + 1]!);
   }
-  return given;
+  const repeated = Object.entries(arrived).filter(([, values]) => values.length > 1);
+  return { ...headers, ...Object.fromEntries(repeated) };
 }
 
 function unexpected(cause: unknown): WebhookRejectedError {
