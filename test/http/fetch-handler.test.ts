@@ -52,6 +52,25 @@ describe("a fetch handler", () => {
     for (const request of [read, locked]) expect((await handler(request)).status).toBe(500);
     expect(JSON.stringify(lines)).toContain("raw_body_consumed");
   });
+
+  it.each<[string, RequestInit, number]>([
+    ["webhook", { method: "PUT" }, 405],
+    ["webhook", { method: "POST", headers: { "content-encoding": "gzip" } }, 415],
+    ["webhook", { method: "POST", headers: { "content-length": "70000" } }, 413],
+    ["success/c-1~forged?claim", { method: "POST", headers: { origin: "https://evil.example" } }, 403],
+    ["other", { method: "POST" }, 404],
+  ])("survives a client of %s that goes away after the answer: %j", async (path, init, status) => {
+    const { handler } = await open();
+    let goAway = (): void => {};
+    const body = new ReadableStream({
+      start: (controller) => (goAway = () => controller.error(new Error("The client is gone."))),
+    });
+    const request = new Request(`${origin}/payments/${path}`, { ...init, body, duplex: "half" } as never);
+    expect((await handler(request)).status).toBe(status);
+    goAway();
+    // Then an error without a listener would have been thrown.
+    await new Promise((resolve) => setImmediate(resolve));
+  });
 });
 
 describe("a fetch handler answers as the router does", () => {
