@@ -126,10 +126,12 @@ function decodeSecrets(secret: SecretOption, problems: ConfigurationProblem[]): 
 }
 
 function readPublicKeys(
-  given: NonNullable<StandardWebhooksOptions["publicKey"]>,
+  given: StandardWebhooksOptions["publicKey"],
   problems: ConfigurationProblem[],
 ): KeyObject[] {
-  const candidates = typeof given === "string" ? [given] : given;
+  // As with secrets, an empty list is a missing key.
+  const listed = Array.isArray(given) && given.length > 0;
+  const candidates: readonly unknown[] = listed ? given : [given];
   return candidates.flatMap((candidate, index) => {
     const text = typeof candidate === "string" ? candidate.replace(/^whpk_/, "") : "";
     const bytes = base64.test(text) ? Buffer.from(text, "base64") : Buffer.alloc(0);
@@ -142,7 +144,7 @@ function readPublicKeys(
       ];
     problems.push({
       code: "key_invalid",
-      option: typeof given === "string" ? "signature.publicKey" : `signature.publicKey[${index}]`,
+      option: listed ? `signature.publicKey[${index}]` : "signature.publicKey",
       message: "is not an Ed25519 public key: 32 bytes in base64, often with the prefix whpk_.",
     });
     return [];

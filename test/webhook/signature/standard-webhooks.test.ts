@@ -138,6 +138,10 @@ it.each<[string, Parameters<typeof standardWebhooksSignature>[0], [string, strin
   ["a short secret", { secret: "whsec_AAECAwQ=" }, [["signature.secret", "secret_too_short"]]],
   ["a missing secret of a list", { secret: [undefined] }, [["signature.secret[0]", "secret_missing"]]],
   ["no key", { publicKey: "whpk_AAAA" }, [["signature.publicKey", "key_invalid"]]],
+  ["no key in a list", { publicKey: [] }, [["signature.publicKey", "key_invalid"]]],
+  ["a missing key of a list", { publicKey: [undefined] }, [["signature.publicKey[0]", "key_invalid"]]],
+  ["a key as bytes", { publicKey: Buffer.alloc(32) } as never, [["signature.publicKey", "key_invalid"]]],
+  ["null as a key", { publicKey: null } as never, [["signature.publicKey", "key_invalid"]]],
   ["no tolerance", { secret: vector.secret, toleranceMs: 0 }, [["signature.toleranceMs", "option_invalid"]]],
   [
     "a misspelt option",
