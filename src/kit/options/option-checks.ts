@@ -43,6 +43,20 @@ export const matching =
   (option, value) =>
     value === undefined || (typeof value === "string" && pattern.test(value)) ? [] : invalid(option, form);
 
+export const group: OptionCheck = (option, value) =>
+  value === undefined || isGroup(value) ? [] : invalid(option, "must be an object of options.");
+
+export const groupOrFalse: OptionCheck = (option, value) =>
+  value === undefined || value === false || isGroup(value)
+    ? []
+    : invalid(option, "must be an object of options, or false.");
+
+export const logger: OptionCheck = (option, value) => {
+  const { child, isLevelEnabled } = Object(value) as Partial<Record<string, unknown>>;
+  const isLogger = typeof child === "function" && typeof isLevelEnabled === "function";
+  return !value || isLogger ? [] : invalid(option, "must be a pino logger, or false for no log.");
+};
+
 export const signature: OptionCheck = (option, value) => {
   if (!value)
     return missing(
@@ -119,7 +133,8 @@ function isBelow(path: string, other: string): boolean {
 }
 
 export const directory: OptionCheck = (option, given, { options }) => {
-  if (!options.spool) return [];
+  // The check of the spool refuses what is no object.
+  if (!isGroup(options.spool)) return [];
   const directory: unknown = given === undefined ? options.store?.spoolDirectory : given;
   if (typeof directory === "string" && directory.trim() !== "") return [];
   return missing(
@@ -199,6 +214,10 @@ function translationsBelow(table: unknown, above = ""): [string, unknown][] {
       ? translationsBelow(entry, path)
       : [[path, entry] as [string, unknown]];
   });
+}
+
+function isGroup(value: unknown): value is object {
+  return isObject(value) && !Array.isArray(value);
 }
 
 function isObject(value: unknown): value is object {

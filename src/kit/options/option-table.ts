@@ -62,11 +62,11 @@ export const optionTable = {
   "service.fetch": { check: check.isFunction },
   signature: { make: read.signatureFrom, check: check.signature },
   store: { make: read.storeFrom, check: check.store },
-  paths: {},
+  paths: { check: check.group },
   "paths.webhook": { default: "/webhook", check: check.path },
   "paths.success": { default: "/success", check: check.path },
   "paths.cancel": { default: "/cancel", check: check.path },
-  webhook: {},
+  webhook: { check: check.group },
   "webhook.limitBytes": count(64 * 1024),
   "webhook.recordTimeoutMs": timer(3000),
   "webhook.bodyTimeoutMs": timer(10_000),
@@ -79,12 +79,12 @@ export const optionTable = {
     parse: read.keepRefusedFrom,
     check: check.keepRefused,
   },
-  spool: { variable: "TILLKIT_SPOOL", parse: read.spoolFrom },
+  spool: { variable: "TILLKIT_SPOOL", parse: read.spoolFrom, check: check.groupOrFalse },
   "spool.directory": { check: check.directory },
   "spool.maxBytes": count(64 * 1024 * 1024),
-  health: {},
+  health: { check: check.group },
   "health.spoolingDownAfterMs": duration(5 * 60 * 1000),
-  returns: {},
+  returns: { check: check.group },
   "returns.backUrl": { variable: "TILLKIT_BACK_URL", check: check.returnAddress },
   "returns.orderUrl": { variable: "TILLKIT_ORDER_URL", check: check.returnAddress },
   "returns.payAgainUrl": { variable: "TILLKIT_PAY_AGAIN_URL", check: check.returnAddress },
@@ -104,8 +104,8 @@ export const optionTable = {
   "returns.contact": { variable: "TILLKIT_CONTACT", check: label },
   "returns.backLabel": { variable: "TILLKIT_BACK_LABEL", check: label },
   "returns.translations": { check: check.languageTables },
-  "returns.render": {},
-  dispatch: {},
+  "returns.render": { check: check.isFunction },
+  dispatch: { check: check.groupOrFalse },
   "dispatch.concurrency": count(8),
   "dispatch.pollMs": timer(1000),
   "dispatch.leaseMs": timer(5000),
@@ -138,8 +138,9 @@ export const optionTable = {
   logger: {
     variable: "TILLKIT_LOG",
     parse: (text, option) => (read.onOrOff(text, option) ? undefined : false),
+    check: check.logger,
   },
-  now: { default: () => new Date() },
+  now: { default: () => new Date(), check: check.isFunction },
 } satisfies { readonly [Name in keyof Values]: OptionRow<Values[Name]> };
 
 /** All rows with their paths. */
@@ -162,6 +163,12 @@ export function optionsIn(group: string): Readonly<Record<string, OptionRow>> {
 /** A group of options with the defaults filled in. */
 export type WithDefaults<Options> = { [Name in keyof Options]-?: Exclude<Options[Name], undefined> };
 
+/** Returns the options of a group, each read once. In an object of a class they may be accessors, which a copy lacks. */
+export function readGroup<Options extends object>(group: string, given: Options): Options {
+  const named = Object.keys(optionsIn(group)).map((name) => [name, given[name as keyof Options]]);
+  return { ...given, ...withoutUndefined(Object.fromEntries(named) as object) };
+}
+
 /** Returns the defaults of a group with the given values over them. `undefined` counts as absent. */
 export function fillDefaults<Options extends object>(
   group: string,
@@ -170,6 +177,6 @@ export function fillDefaults<Options extends object>(
   const defaults = Object.entries(optionsIn(group)).map(([name, row]) => [name, row.default]);
   return {
     ...withoutUndefined(Object.fromEntries(defaults) as object),
-    ...withoutUndefined(given ?? {}),
+    ...withoutUndefined(readGroup(group, given ?? {})),
   } as WithDefaults<Options>;
 }

@@ -4,7 +4,7 @@ import { unknownOptions } from "../../shared/unknown-names.js";
 import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type SqlTx } from "../../store/sql/index.js";
 import { problemsOf } from "./option-problems.js";
-import { optionRows, type OptionRow } from "./option-table.js";
+import { optionRows, type OptionRow, readGroup } from "./option-table.js";
 import { type PartialOptions, type PaymentsOptions } from "./options.js";
 import { type Environment, partVariables } from "./read-variables.js";
 
@@ -36,8 +36,10 @@ export function completeOptions<Covers extends SignedField, Tx>(
   const problems: ConfigurationProblem[] = [];
   const failed = new Set<string>();
   const options: Record<string, unknown> = {
-    ...withoutUndefined(given),
-    ...Object.fromEntries(completedGroups.map((name) => [name, { ...withoutUndefined(given[name] ?? {}) }])),
+    ...withoutUndefined(readGroup("", given)),
+    ...Object.fromEntries(
+      completedGroups.map((name) => [name, withoutUndefined(readGroup(name, given[name] ?? {}))]),
+    ),
   };
   for (const [option, row] of optionRows.filter(([, { variable, make }]) => variable ?? make)) {
     const [name = "", group] = option.split(".").toReversed();

@@ -5,7 +5,7 @@ import { type PaymentServiceOptions } from "../../service/index.js";
 import { requireOptions } from "../../shared/unknown-names.js";
 import { type PaymentStore } from "../../store/index.js";
 import { problemsOf } from "./option-problems.js";
-import { type WithDefaults, fillDefaults } from "./option-table.js";
+import { type WithDefaults, fillDefaults, readGroup } from "./option-table.js";
 import {
   type DispatchOptions,
   type FailureOptions,
@@ -71,7 +71,7 @@ export function resolveOptions<Covers extends SignedField, Tx>(
 ): ResolvedOptions<Covers, Tx> {
   // JavaScript may call createPayments() without options: then each required one is a problem.
   requireOptions("createPayments", given ?? {}, "{ publicUrl, service, signature, store }");
-  const options = { ...given };
+  const options = readGroup("", given ?? {});
   const problems = problemsOf(options, environment);
   const { publicUrl, service, signature, store } = options;
   if (problems.length > 0 || publicUrl === undefined || !signature || !store) {
@@ -106,5 +106,7 @@ function spoolOf(
 ): ResolvedOptions["spool"] {
   if (spool === false) return undefined;
   const directory = spool?.directory ?? spoolDirectory;
-  return directory === undefined ? undefined : fillDefaults("spool", { ...spool, directory });
+  return directory === undefined
+    ? undefined
+    : fillDefaults("spool", { ...readGroup("spool", spool ?? {}), directory });
 }

@@ -101,6 +101,33 @@ it("other options are taken over, and the clock is the system's where none is gi
   expect(resolved().now().getTime()).toBeGreaterThanOrEqual(before);
 });
 
+it("options in objects of classes may be accessors", () => {
+  class Service {
+    get baseUrl() {
+      return "https://pay.example";
+    }
+    get accessToken() {
+      return "a-token";
+    }
+  }
+  class Webhook {
+    get limitBytes() {
+      return 100;
+    }
+  }
+  class Returns {
+    get shopName() {
+      return "A";
+    }
+  }
+  const given = { service: new Service(), webhook: new Webhook(), returns: new Returns() };
+  expect(resolved(given)).toMatchObject({
+    returns: { shopName: "A" },
+    service: { baseUrl: "https://pay.example", timeoutMs: 10_000 },
+    webhook: { limitBytes: 100 },
+  });
+});
+
 it("options with a problem are refused, by the given environment", () => {
   expect(() => resolveOptions(testOptions({ publicUrl: undefined }))).toThrow(
     expect.objectContaining({ problems: [expect.objectContaining({ option: "publicUrl" })] }),
