@@ -24,8 +24,8 @@ export const restFaults = [
   {
     about: "only the last of repeated headers reaches the scheme",
     file: "http/webhook/webhook-endpoint.ts",
-    from: 'else if (typeof before === "string") given[name] = [before, value];',
-    to: 'else if (typeof before === "string") given[name] = value;',
+    from: "(arrived[name] ??= []).push(rawHeaders[at + 1]!);",
+    to: "arrived[name] = [rawHeaders[at + 1]!];",
     test: "http/webhook/webhook-endpoint.test.ts",
   },
   {
