@@ -172,7 +172,7 @@ export interface PaymentStore<Tx = unknown> {
 
   /**
    * Returns one page of what is stored about one clientId, oldest first, whether a payment has that clientId or not: the newest
-   * webhooks, events and resolutions, and all dispatches of these events.
+   * webhooks, events and resolutions, and all dispatches of these events, also those that no process has claimed.
    */
   history(clientId: string, page?: HistoryPage): Promise<StoredHistory>;
 

@@ -253,6 +253,8 @@ export interface DispatchRecord {
   error?: string;
   /** When a run was last settled, or the dispatch retired, by the database's clock: ISO 8601 UTC. */
   settledAt?: string;
+  /** When a pending one may run, by the database's clock: ISO 8601 UTC. Absent: immediately. */
+  dueAt?: string;
   /** How it ended each time before it was revived, oldest first; the last 20. Absent if it never was. */
   past?: readonly PastEnd[];
   /** The id under which it was last revived. */

@@ -35,11 +35,11 @@ import { newestBefore } from "./rows.js";
 /** `payload` is read-only, so it is kept uncopied; every reader gets a copy. */
 type EventInMemory = EventRecord & { dispatches: Dispatch[] };
 
-interface Dispatch extends Omit<DispatchRecord, "eventId" | "type" | "clientId"> {
+interface Dispatch extends Omit<DispatchRecord, "eventId" | "type" | "clientId" | "dueAt"> {
   event: EventInMemory;
   /** The place of the event among all events. */
   seq: number;
-  /** When a pending one is due, or the lease of a leased one ends; by the monotonic clock of this process. */
+  /** When a pending one is due, or the lease of a leased one ends; by the monotonic clock of this process. 0: immediately. */
   dueAt: number;
   fence: number;
 }
@@ -239,7 +239,8 @@ export class DispatchesTable {
     const dispatch = this.#leased(settlement);
     if (!dispatch) return; // Settled twice in one transaction.
     Object.assign(dispatch, afterRun(dispatch, settlement, new Date().toISOString()));
-    if (isOpen(dispatch)) dispatch.dueAt = performance.now() + (settlement.retryInMs ?? 0);
+    const { retryInMs } = settlement;
+    if (isOpen(dispatch)) dispatch.dueAt = retryInMs ? performance.now() + retryInMs : 0;
     else {
       this.#open.delete(dispatch);
       this.#ended.add(dispatch);
@@ -256,7 +257,9 @@ function byEvent(a: Dispatch, b: Dispatch): number {
   return a.seq - b.seq || (a.handler < b.handler ? -1 : 1);
 }
 
-function recordOf({ event, seq: _seq, dueAt: _dueAt, fence: _fence, ...state }: Dispatch): DispatchRecord {
+function recordOf({ event, seq: _seq, dueAt: due, fence: _fence, ...state }: Dispatch): DispatchRecord {
   const { id: eventId, type, clientId } = event;
-  return { eventId, type, ...(clientId !== undefined && { clientId }), ...state };
+  const isLater = state.state === "pending" && due > 0;
+  const dueAt = new Date(Date.now() + due - performance.now()).toISOString();
+  return { eventId, type, ...(clientId !== undefined && { clientId }), ...state, ...(isLater && { dueAt }) };
 }

@@ -94,7 +94,7 @@ const maxPast = 20;
 /** Returns what changes in a dead dispatch that is revived. `undefined` removes a field. */
 export function revivedBy(
   run: string | undefined,
-  { attempt, failures, error, settledAt, past = [] }: Partial<DispatchRecord> & PastEnd,
+  { attempt, failures, error, settledAt, past = [] }: Pick<DispatchRecord, "past"> & PastEnd,
 ) {
   const end = withoutUndefined({ attempt, failures, error, settledAt }) as PastEnd;
   return { ...undone, error: undefined, settledAt: undefined, run, past: [...past, end].slice(-maxPast) };

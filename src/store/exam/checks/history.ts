@@ -82,7 +82,7 @@ export const historyChecks: Checks = {
     const [claim] = await claimed(store, [ledger]);
     await settled(store, claim!, { state: "failed", error: "no" });
     const [failed] = (await store.history("p1")).dispatches;
-    const { settledAt, ...rest } = failed!;
+    const { settledAt, dueAt: _, ...rest } = failed!;
     const dispatch = { eventId: "e1", type: "payment.completed", clientId: "p1", handler: "ledger" };
     same(rest, { ...dispatch, state: "pending", attempt: 1, failures: 1, error: "no" });
     const age = Date.now() - Date.parse(settledAt!);
@@ -90,6 +90,27 @@ export const historyChecks: Checks = {
     const [again] = await claimed(store, [ledger]);
     await settled(store, again!, { state: "done", error: "no" });
     assert.equal((await store.history("p1")).dispatches[0]!.state, "done");
+  },
+
+  async "history shows dispatches that no process has claimed yet, and when one that failed is due"(store) {
+    await store.registerHandlers([ledger, auditor]);
+    await saved(store, { events: [event("e1", { clientId: "p1" })] });
+    const waiting = { eventId: "e1", type: "payment.completed", clientId: "p1", state: "pending" };
+    const undone = { ...waiting, attempt: 0, failures: 0 };
+    same(byHandler((await store.history("p1")).dispatches), [
+      { ...undone, handler: "auditor" },
+      { ...undone, handler: "ledger" },
+    ]);
+    const [claim] = await claimed(store, [ledger]);
+    same(
+      (await store.history("p1")).dispatches.map(({ dueAt }) => dueAt),
+      [undefined, undefined],
+    );
+    await settled(store, claim!, { state: "failed", error: "no", retryInMs: 60_000 });
+    const [other, failed] = byHandler((await store.history("p1")).dispatches);
+    same(other, { ...undone, handler: "auditor" });
+    const waitsMs = Date.parse(failed!.dueAt!) - Date.parse(failed!.settledAt!);
+    assert.ok(Math.abs(waitsMs - 60_000) < 5_000, `due ${waitsMs} ms after the run, and not 60000`);
   },
 
   async "history shows the new outcome of a webhook that was decided again"(store) {
@@ -266,3 +287,7 @@ export const deadChecks: Checks = {
     );
   },
 };
+
+function byHandler<One extends { handler: string }>(dispatches: readonly One[]): One[] {
+  return dispatches.toSorted((a, b) => (a.handler < b.handler ? -1 : 1));
+}

@@ -23,7 +23,7 @@ export interface StoredWebhook extends WebhookState {
 export type StoredEvent = EventRecord & { order: string; handlers: readonly string[] };
 
 /** A dispatch as its record has it. */
-export interface StoredDispatch extends DispatchRecord {
+export interface StoredDispatch extends Omit<DispatchRecord, "dueAt"> {
   recordedAt: string;
   /** The place of the event among all events. Two processes may give the same one in one millisecond. */
   order: string;
@@ -39,15 +39,10 @@ export interface StoredDispatch extends DispatchRecord {
 
 /** Returns a dispatch as people see it. */
 export function dispatchOf(dispatch: StoredDispatch): DispatchRecord {
-  const {
-    recordedAt: _at,
-    order: _order,
-    fence: _fence,
-    dueAt: _due,
-    waitsFrom: _from,
-    ...record
-  } = dispatch;
-  return record;
+  const { recordedAt: _at, order: _order, fence: _fence, dueAt, waitsFrom: _from, ...record } = dispatch;
+  // 0: at any time of any clock.
+  if (record.state !== "pending" || dueAt === 0) return record;
+  return { ...record, dueAt: new Date(dueAt).toISOString() };
 }
 
 /** Returns the place of a dispatch in the order of the events. */

@@ -53,10 +53,15 @@ export async function historyOf(
     `select id, type, client_id, recorded_at, payload, seq from ${t.events} where ${ofEvents.sql} order by seq desc limit ?`,
     [...ofEvents.params, limit],
   );
-  const dispatches = await reader.run<DispatchRow>(
-    `select ${dispatchColumns} from ${t.events} e join ${t.dispatches} d on d.event_id = e.id
-      where ${ofEvents.sql} and seq >= ? order by e.seq, d.handler`,
-    [...ofEvents.params, events.rows.at(-1)?.seq ?? 0],
+  // The next claim makes the dispatches of new events. One statement reads both, so that it misses none that is made meanwhile.
+  const dispatches = await reader.run<DispatchRow & { seq: unknown }>(
+    `select ${dispatchColumns}, e.seq from ${t.events} e join ${t.dispatches} d on d.event_id = e.id
+      where ${ofEvents.sql} and seq >= ?
+    union all select id, type, client_id, name, 'pending', 0, 0, null, null, null, null, null, seq
+      from (select distinct e.id, e.type, e.client_id, e.seq, h.name from ${t.events} e join ${t.handlers} h
+        on ${isWanted(db.dialect)} where ${ofEvents.sql} and seq >= ? and ${isUnexpanded(db)}) fresh
+    order by seq, handler`,
+    [0, 1].flatMap(() => [...ofEvents.params, events.rows.at(-1)?.seq ?? 0]),
   );
   return {
     webhooks: webhooks.rows.toReversed().map(({ copies, ...row }) => {
@@ -266,10 +271,11 @@ async function readWaiting(session: Session, { dialect, tables: t }: Database) {
 
 type DispatchRow = Record<"event_id" | "type" | "handler" | "state", string> &
   Record<"client_id" | "error" | "past" | "retry_run", string | null> &
-  Record<"attempt" | "failures", number | string> & { settled_at: number | string | null };
+  Record<"attempt" | "failures", number | string> &
+  Record<"settled_at" | "due_at", number | string | null>;
 
 const dispatchColumns =
-  "d.event_id, e.type, e.client_id, d.handler, d.state, d.attempt, d.failures, d.error, d.settled_at, d.past, d.retry_run";
+  "d.event_id, e.type, e.client_id, d.handler, d.state, d.attempt, d.failures, d.error, d.settled_at, d.past, d.retry_run, d.due_at";
 
 function dispatchFromRow(row: DispatchRow): DispatchRecord {
   return {
@@ -284,5 +290,9 @@ function dispatchFromRow(row: DispatchRow): DispatchRecord {
     ...(row.past !== null && { past: JSON.parse(row.past) as PastEnd[] }),
     ...(row.retry_run !== null && { run: row.retry_run }),
     ...(row.settled_at === null ? {} : { settledAt: new Date(Number(row.settled_at)).toISOString() }),
+    // 0: at any time of any clock.
+    ...(row.state === "pending" && Number(row.due_at) > 0
+      ? { dueAt: new Date(Number(row.due_at)).toISOString() }
+      : {}),
   };
 }
