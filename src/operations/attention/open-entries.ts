@@ -23,8 +23,17 @@ export async function openEntries<Tx>(
         : undefined;
     return rule ? [{ rule, subject: clientId }] : [];
   });
+  const waiting = entries.flatMap((one) =>
+    one.kind === "dispatch" && one.state === "pending"
+      ? [{ rule: "handler_paused", subject: one.handler } as const]
+      : [],
+  );
   const own = payment ? (["claimed", ...(need ? [need] : [])] as const) : [];
-  const found = [...own.map((rule) => ({ rule, subject: clientId })), ...later.slice(-maxSubjects)];
+  const found = [
+    ...own.map((rule) => ({ rule, subject: clientId })),
+    ...later.slice(-maxSubjects),
+    ...waiting.slice(-maxSubjects),
+  ];
   const candidates = [...new Map(found.map((one) => [attentionId(one), one])).values()];
   const sources = factSources(parts);
   const facts = await Promise.all(

@@ -1,4 +1,5 @@
 import { type PaymentClaim, readClaims } from "../../checkout/payment-claims.js";
+import { readControls } from "../../dispatch/handler-controls.js";
 import { isSameNumber } from "../../shared/payment-number.js";
 import {
   type AttentionChange,
@@ -106,11 +107,16 @@ export async function paymentHistory<Tx>(
     ...(payment ? entriesOfPayment(payment) : []),
     ...(await readClaims(store, clientId)).map((claim) => entryOfClaim(claim, payment?.reported)),
   ];
+  const isWaiting = stored.dispatches.some(({ state }) => state === "pending");
+  const controls = isWaiting ? await readControls(store) : [];
+  const paused = new Set(controls.flatMap((one) => (one.paused ? [one.name] : [])));
   const entries = [
     ...(isFirst ? await ownEntries() : []),
     ...stored.webhooks.flatMap(entriesOfWebhook),
     ...stored.events.map(entryOfEvent),
-    ...stored.dispatches.map((dispatch) => entryOfDispatch(dispatch, stored.events)),
+    ...stored.dispatches.map((dispatch) =>
+      entryOfDispatch(dispatch, stored.events, paused.has(dispatch.handler)),
+    ),
     ...stored.resolutions.map(entryOfResolution),
     ...(await entriesOfPeople(store, isFirst ? [clientId] : [], stored)),
     ...(await entriesOfRetries(store, stored)),
@@ -247,13 +253,16 @@ function entryOfEvent({ id, type, recordedAt }: EventRecord): HistoryEntry {
 function entryOfDispatch(
   { clientId: _, settledAt, ...dispatch }: DispatchRecord,
   events: readonly EventRecord[],
+  isPaused: boolean,
 ): HistoryEntry {
-  const { eventId, type, handler, state, attempt, error } = dispatch;
+  const { eventId, type, handler, state, attempt, error, dueAt } = dispatch;
   // A dispatch that has not ended is listed at the time of its event.
   const at = settledAt ?? events.find(({ id }) => id === eventId)?.recordedAt ?? "";
   const runs = attempt > 1 ? ` after ${attempt} runs` : "";
   const why = error === undefined || state === "done" ? "" : `: ${error}`;
-  const text = `dispatch of ${type} to ${handler}: ${state === "pending" ? "waits" : state}${runs}${why}`;
+  const due = dueAt === undefined ? "waits, due now" : `waits, due at ${dueAt}`;
+  const waits = isPaused ? "waits until the handler is resumed" : due;
+  const text = `dispatch of ${type} to ${handler}: ${state === "pending" ? waits : state}${runs}${why}`;
   return { at, kind: "dispatch", ...dispatch, text };
 }
 

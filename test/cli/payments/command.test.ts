@@ -1,8 +1,16 @@
 import { writeFileSync } from "node:fs";
 import { sqliteStore } from "tillkit/sql";
 import { keepClaim } from "../../../src/checkout/payment-claims.js";
-import { at, payment, resolution, webhook } from "../../../src/store/exam/checks/fixtures.js";
-import { saved } from "../../../src/store/exam/checks/steps.js";
+import {
+  at,
+  event,
+  ledger,
+  mailer,
+  payment,
+  resolution,
+  webhook,
+} from "../../../src/store/exam/checks/fixtures.js";
+import { claimed, saved, settled } from "../../../src/store/exam/checks/steps.js";
 import { completedBody } from "../../support/webhooks.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
@@ -144,6 +152,33 @@ describe("tillkit payments", () => {
       code: 1,
       stdout: expect.stringContaining("To search the webhooks too: tillkit payments find c-9"),
     });
+  });
+
+  it("shows dispatches that wait, with when they are due, and how a paused handler is resumed", async () => {
+    const named = `${folder.path}/waiting.db`;
+    const store = sqliteStore(named);
+    await store.registerHandlers([ledger, mailer]);
+    await saved(store, {
+      created: [payment("c-1", { state: "completed", open: false })],
+      events: [event("e-1", { clientId: "c-1" })],
+    });
+    const shown = () => runCli(["payments", "show", "c-1", "--store", named]).then(({ stdout }) => stdout);
+    // No process has claimed them yet.
+    for (const name of ["ledger", "mailer"])
+      expect(await shown()).toContain(`dispatch of payment.completed to ${name}: waits, due now\n`);
+    const [claim] = await claimed(store, [ledger]);
+    await settled(store, claim!, { state: "failed", error: "Error: timeout", retryInMs: 60_000 });
+    const [{ dueAt } = {}] = (await store.history("c-1")).dispatches.filter(
+      (one) => one.handler === "ledger",
+    );
+    expect(await shown()).toContain(`to ledger: waits, due at ${dueAt}: Error: timeout\n`);
+    const pause = ["pause", "ledger", "--by", "Amina", "--reason", "down", "--store", named];
+    expect((await runCli(["handlers", ...pause])).code).toBe(0);
+    await store.close();
+    expect(await shown()).toContain("to ledger: waits until the handler is resumed: Error: timeout\n");
+    expect(await shown()).toMatch(
+      /\nThe handler ledger is paused by Amina: down\n.*\n {4}tillkit handlers resume ledger --by <name> --store /,
+    );
   });
 
   it("prints what people and programs wrote on one line each", async () => {

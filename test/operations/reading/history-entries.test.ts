@@ -78,7 +78,7 @@ describe("the entries of a history", () => {
         state: "pending",
         attempt: 0,
         failures: 0,
-        text: "dispatch of payment.completed to books: waits",
+        text: "dispatch of payment.completed to books: waits, due now",
       },
     ]);
     expect(entries[2]).not.toHaveProperty("status");
