@@ -151,8 +151,10 @@ export const errorFixes = {
 
   // A statement.
   statement_unreadable: "Save the statement as CSV in UTF-8, or name the statement's encoding.",
-  statement_columns_unclear: "Name the header or the number of each column; see `docs/statement.md`.",
-  statement_period_missing: "Give the period of the statement, or map the column with the time.",
+  statement_columns_unclear:
+    "Name the header or the number of each column; see `docs/statement.md`. On the command line: --column, and --no-header.",
+  statement_period_missing:
+    "Give the period of the statement (--from and --to), or map the column with the time (--column).",
 
   // The command line.
   command_unknown: 'See "tillkit help" for the commands.',

@@ -152,7 +152,7 @@ async function addBadRow(
   const payment = byClientId ?? byServiceId;
   // The row names the payment, so the payment must not also count as missing.
   if (payment) await run.entries.add(rowEntry({ line, value: "", currency: "" }, "bad", payment));
-  return newFinding({ kind: "bad_row", line, problem, clientId, serviceId });
+  return newFinding({ kind: "bad_row", line, problem, clientId, serviceId, reference: payment?.reference });
 }
 
 async function addRow(run: RunState, row: CheckedRow, stored: StoredPayments): Promise<StatementFinding[]> {

@@ -103,7 +103,9 @@ class Table {
   #begin(record: CsvRecord): (StatementRow | UnreadableRow)[] {
     // Without the columns no later record can be read.
     if ("problem" in record)
-      throw statementUnreadable(`its first record, on line ${record.line}: ${record.problem.message}`);
+      throw statementUnreadable(
+        `its first record, on line ${record.line}: ${record.problem.message.replace(/\.$/, "")}`,
+      );
     // The whole file would be the header.
     if (record.fields.some((field) => /\r(?!\n|$)/.test(field)))
       throw statementUnreadable("its lines must end in a line feed, and not in a carriage return alone");

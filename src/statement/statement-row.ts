@@ -198,7 +198,7 @@ function amountProblem(name: string, given: unknown, currency: unknown): RowProb
   if (!isAmount(value))
     return problem(
       "value_invalid",
-      `${name} ${quotedValue(given)} is not a decimal such as "1475" or "10.50".`,
+      `${name} ${quotedValue(given)} is not a decimal such as "1475" or "10.50"${needsSeparators(given) ? ", or needs other separators (--decimal, --group)" : ""}.`,
     );
   if (fitsCurrency(value, currency)) return undefined;
   const decimals = (minorUnit(currency) ?? 4) || "none";
@@ -206,6 +206,10 @@ function amountProblem(name: string, given: unknown, currency: unknown): RowProb
     "value_decimals",
     `${name} ${quotedValue(given)} has too many decimals: amounts in ${currency} have ${decimals}.`,
   );
+}
+
+function needsSeparators(value: unknown): boolean {
+  return typeof value === "string" && /\d[^\da-z]+\d/i.test(value);
 }
 
 function isId(id: unknown): id is string {

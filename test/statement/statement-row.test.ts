@@ -34,6 +34,16 @@ describe("a row of a statement", () => {
     expect(checked(over)).toMatchObject({ line: 7, problem: { code } });
   });
 
+  it.each([
+    ["3000,00", true],
+    ["3 000.00", true],
+    ["", false],
+    ["1e3", false],
+  ])("is bad with an amount that may have other separators: %j", (value, isNamed) => {
+    const { message } = (checked({ value }) as { problem: { message: string } }).problem;
+    expect(message.includes("(--decimal, --group)")).toBe(isNamed);
+  });
+
   it("is paid without a status, and with a status that means paid, in any case", () => {
     expect(checked({})).toMatchObject({ paid: true });
     expect(checked({ status: "Completed" })).toMatchObject({ paid: true });

@@ -81,6 +81,9 @@ class LineSplitter {
 
   #withoutMark(bytes: Buffer): Buffer {
     this.#started = true;
+    const kind = otherFiles.find(([start]) => bytes.subarray(0, start.length).equals(start))?.[1];
+    if (kind !== undefined)
+      throw new TillkitError("statement_unreadable", `The statement is ${kind}. Save it as CSV.`);
     const first = bytes.length >= 2 ? bytes.readUInt16BE(0) : 0;
     // Without a mark, one byte of the first character is zero, except in a few languages.
     const isWide = bytes.length >= 2 && (bytes[0] === 0) !== (bytes[1] === 0);
@@ -124,6 +127,13 @@ class LineSplitter {
     return { number: ++this.#number, text: "", crlf: false, problem: { code, message } };
   }
 }
+
+/** The beginnings of files that people take for a statement, within the first three bytes. */
+const otherFiles = [
+  [Buffer.from("PK\u0003"), "an Excel workbook or another ZIP file"],
+  [Buffer.from([0xd0, 0xcf, 0x11]), "an Excel workbook"],
+  [Buffer.from("%PD"), "a PDF file"],
+] as const;
 
 const utf8Mark = Buffer.from([0xef, 0xbb, 0xbf]);
 const tooLong = `The line is longer than ${maxLineLength} characters.`;

@@ -194,6 +194,23 @@ describe("a statement in CSV", () => {
       await expect(rowsOf(statement, format)).rejects.toMatchObject({ code: "statement_unreadable" });
   });
 
+  it.each([
+    [Buffer.from("504b030414000600", "hex"), "The statement is an Excel workbook or another ZIP file."],
+    [Buffer.from("d0cf11e0a1b11ae1", "hex"), "The statement is an Excel workbook. Save it as CSV."],
+    ["%PDF-1.7\n%\n", "The statement is a PDF file. Save it as CSV."],
+    [
+      '"clientId"x,value\n',
+      "on line 1: A quotation mark is in a place where RFC 4180 does not allow it, at position 11.",
+    ],
+  ])("is refused with what is wrong: %#", async (statement, message) => {
+    const error = await rowsOf(statement).catch((thrown: unknown) => thrown as Error);
+    expect(error).toMatchObject({
+      code: "statement_unreadable",
+      message: expect.stringContaining(message),
+    });
+    expect((error as Error).message).not.toContain("..");
+  });
+
   it("reports records that break the rules with their line, and goes on", async () => {
     const long = "x".repeat(70_000);
     const text = [
