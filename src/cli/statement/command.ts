@@ -106,7 +106,7 @@ export const statementCommand: CommandDefinition = {
       await reports.discard();
       await store.close();
     }
-    printSummary(summary, output);
+    printSummary(summary, found.list(), output);
     printFindingSteps(found.list(), summary.counts, output);
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
     // The peak of the process since it was started.

@@ -50,7 +50,7 @@ export function withNextStep(finding: StatementFinding, document: string, args: 
 function nextCommand(finding: StatementFinding, document: string): string[] | undefined {
   const { kind, clientId, serviceId, providerId, statement, stored, key, other } = finding;
   if (kind === "missing_here" && other === undefined) {
-    const { value = "<amount>", currency = "<currency>" } = statement ?? {};
+    const { value = "<amount>", currency = "<code>" } = statement ?? {};
     const order = ["--reference", "<order>", "--amount", value, "--currency", currency];
     const service = serviceId === undefined ? [] : ["--service-id", serviceId];
     return ["payments", "adopt", clientId ?? "<clientId>", ...order, ...service, ...byPerson];
@@ -64,7 +64,8 @@ function nextCommand(finding: StatementFinding, document: string): string[] | un
     const amount = ["--value", statement!.value, "--currency", statement!.currency];
     return ["resolve", "accept", "--client-id", clientId, ...evidence, ...amount, ...ids, ...byPerson];
   }
-  if (clientId === undefined) return undefined;
+  const isUnknown = kind === "bad_row" && finding.reference === undefined;
+  if (clientId === undefined || isUnknown) return undefined;
   const refund = ["payments", "refund", clientId];
   // A refund has the currency of its payment.
   const isSame = statement?.currency === stored?.currency;
@@ -79,8 +80,19 @@ const adviceFor: Partial<Record<StatementFinding["kind"], string>> = {
   fee_differs: "Ask the service why the net amount is not the gross amount minus the fee.",
   amount_differs: "Ask the service which amount the customer paid.",
   missing_there: "Ask the service why this payment is not on the statement.",
-  unmatched_row: "Write the payment's clientId into the row for the next comparison, or ask the service.",
 };
+
+const toName = "write the payment's clientId into the row for the next comparison.";
+
+function adviceOf({ kind, candidates = [], statement }: AdvisedFinding): string | undefined {
+  if (kind === "unpaid_there")
+    return `Ask the service. If the status ${JSON.stringify(statement?.status)} means paid, compare again with --paid-status.`;
+  if (kind !== "unmatched_row") return adviceFor[kind];
+  // Without a candidate, the kit has never seen this transfer.
+  return candidates.length === 0
+    ? `Ask the service which payment this is. If it is one of this shop, ${toName}`
+    : `If it is one of these payments, ${toName} Otherwise, ask the service.`;
+}
 
 /** Prints findings, each with its next commands, which are never wrapped: people copy them. */
 export function printFindingSteps(
@@ -90,15 +102,18 @@ export function printFindingSteps(
 ): void {
   for (const finding of found) {
     const { kind, line, reference, clientId, providerId, statement, stored, problem, next } = finding;
-    const { candidates = [], recordedKey, fee, net, difference } = finding;
+    const { candidates = [], recordedKey, fee, net, difference, other } = finding;
     // The amount of a refund has no sign in the finding.
     const sign = kind === "refund_missing_here" ? "-" : "";
+    const status = kind === "unpaid_there" && statement?.status ? `, ${statement.status}` : "";
     const time = statement?.time ?? stored?.completedAt;
     const sides = [
-      statement && `statement ${sign}${statement.value} ${statement.currency}`,
+      statement && `statement ${sign}${statement.value} ${statement.currency}${status}`,
       stored && `stored ${stored.value} ${stored.currency}, ${stored.state}`,
       fee !== undefined && `fee ${fee}, net ${net}`,
       difference !== undefined && `difference ${difference}`,
+      kind === "paid_twice" && `the first is ${other}`,
+      kind === "id_differs" && `the other is ${other}`,
     ].filter(Boolean);
     const named = [reference && `order ${reference}`, clientId, providerId && `number ${providerId}`, time];
     const about = [...named, ...sides, problem?.message].filter(Boolean);
@@ -106,12 +121,12 @@ export function printFindingSteps(
     output.print(`\n${wrap(oneLine(`${where}${kind}: ${about.join("; ")}`), output.width)}`);
     if (next !== undefined) output.print(`  ${next}`);
     for (const one of candidates)
-      output.print(`  ${oneLine(`${one.reference}, ${one.state}`)}\n  ${one.next}`);
+      output.print(`  ${oneLine(`order ${one.reference}, ${one.state}`)}\n  ${one.next}`);
     if (recordedKey !== undefined)
       output.print(
         `  A refund of this amount is recorded with the key ${recordedKey}. If it is another refund, record this one with a --key of its own.`,
       );
-    const advice = adviceFor[kind];
+    const advice = adviceOf(finding);
     if (advice !== undefined) output.print(`  ${advice}`);
   }
   const left = Object.entries(counts).flatMap(([kind, count]) => {

@@ -1,5 +1,12 @@
-import { type FindingKind, type StatementSummary } from "../../statement/index.js";
-import { type Output, wrap } from "../terminal/output.js";
+import {
+  type CurrencyTotals,
+  differenceKinds,
+  type FindingKind,
+  type StatementFinding,
+  type StatementSummary,
+  type Sum,
+} from "../../statement/index.js";
+import { oneLine, type Output, wrap } from "../terminal/output.js";
 
 const titles: Readonly<Record<FindingKind, string>> = {
   missing_here: "payments on the statement that are not stored",
@@ -21,8 +28,18 @@ const titles: Readonly<Record<FindingKind, string>> = {
   accepted_here: "accepted or adopted later than paid, on another statement (no difference)",
 };
 
-/** Prints the result of a run for people, as a table that fits a terminal. */
-export function printSummary(summary: StatementSummary, output: Output): void {
+/** What the sums name of a finding. */
+type NamedFinding = Omit<StatementFinding, "candidates">;
+
+/** The number of orders that are named beside one sum. */
+const maxNamed = 3;
+
+/** Prints the result of a run for people, as a table that fits a terminal. The sums name the orders of these findings. */
+export function printSummary(
+  summary: StatementSummary,
+  findings: readonly NamedFinding[],
+  output: Output,
+): void {
   const { period, rows, counts, balanced, differences } = summary;
   output.print(`period   ${period!.from} to ${period!.to}`);
   const refunds = summary.currencies.reduce((sum, one) => sum + one.refunds.count, 0);
@@ -52,7 +69,7 @@ export function printSummary(summary: StatementSummary, output: Output): void {
     output.print(kind === "at_edge" || kind === "accepted_here" ? output.paint("dim", line) : line);
   }
   if (Object.values(counts).some((count) => count > 0)) output.print();
-  printSums(summary, output);
+  printSums(summary, findings, output);
   output.print();
   const problems = `${counted(differences, "difference")}, ${counted(counts.bad_row, "unreadable row")}.`;
   if (rows.bad > 0 && rows.bad === rows.read)
@@ -62,7 +79,11 @@ export function printSummary(summary: StatementSummary, output: Output): void {
   output.print(balanced ? output.paint("green", "Everything agrees.") : output.paint("red", problems));
 }
 
-function printSums({ currencies, rows: { bad } }: StatementSummary, output: Output): void {
+function printSums(
+  { currencies, rows: { bad } }: StatementSummary,
+  findings: readonly NamedFinding[],
+  output: Output,
+): void {
   if (currencies.length === 0) return;
   const lengths = currencies.flatMap((one) => [one.statement.value.length, one.stored.value.length]);
   const width = Math.max(9, ...lengths);
@@ -70,8 +91,9 @@ function printSums({ currencies, rows: { bad } }: StatementSummary, output: Outp
   output.print(output.paint("dim", `     ${line(["statement", "stored", "matched"])}`));
   for (const { currency, statement, stored, rows } of currencies)
     output.print(`${currency}  ${line([statement.value, stored.value, rows.matched.value])}`);
-  for (const { currency, refunds, fees, net, payouts, rows } of currencies) {
-    const sums = { refunds, fees, payouts, unmatched: rows.unmatched_row };
+  for (const totals of currencies) printDifferences(totals, findings, output);
+  for (const { currency, refunds, fees, net, payouts } of currencies) {
+    const sums = { refunds, fees, payouts };
     const listed = Object.entries(sums).filter(([, { count }]) => count > 0);
     // Without the others, the first column has this total.
     if (listed.length > 0)
@@ -91,6 +113,51 @@ function printSums({ currencies, rows: { bad } }: StatementSummary, output: Outp
       );
   }
   if (bad > 0) output.print(`These sums do not include ${counted(bad, "unreadable row")}.`);
+}
+
+/** Prints the sums of one currency that are not matched, with the first orders of each. */
+function printDifferences(
+  { currency, rows, missingThere, unpaidThere }: CurrencyTotals,
+  findings: readonly NamedFinding[],
+  output: Output,
+): void {
+  const { matched: _, ...ofStatement } = rows;
+  const ofStored = { missing_there: missingThere, unpaid_there: unpaidThere };
+  const isOfCurrency = ({ statement, stored }: NamedFinding): boolean =>
+    (statement ?? stored)?.currency === currency;
+  const named = findings.filter(isOfCurrency).filter((one) => !isCountedElsewhere(one, findings, rows));
+  const text = (sums: Partial<Record<FindingKind, Sum>>): string =>
+    Object.entries(sums)
+      .filter(([, { count }]) => count > 0)
+      .map(([kind, { count, value }]) => {
+        const names = named.filter((one) => one.kind === kind).map(orderOrId);
+        const shown = names.slice(0, maxNamed).join(", ");
+        const more = count > Math.min(names.length, maxNamed) ? ", …" : "";
+        return shown === "" ? `${kind} ${value}` : `${kind} ${value} (${shown}${more})`;
+      })
+      .join(", ");
+  for (const [label, sums] of Object.entries({
+    "not matched": ofStatement,
+    "not on the statement": ofStored,
+  }))
+    if (text(sums) !== "")
+      output.print(`${currency}  ${wrap(oneLine(`${label}: ${text(sums)}`), output.width - 5, "     ")}`);
+}
+
+/** Returns whether a more serious difference of the same row has its money. */
+function isCountedElsewhere(
+  { kind, line }: NamedFinding,
+  findings: readonly NamedFinding[],
+  rows: CurrencyTotals["rows"],
+): boolean {
+  const rank = (one: FindingKind): number => differenceKinds.indexOf(one as (typeof differenceKinds)[number]);
+  return findings.some(
+    (one) => line !== undefined && one.line === line && one.kind in rows && rank(one.kind) < rank(kind),
+  );
+}
+
+function orderOrId({ reference, clientId, serviceId, providerId, line }: NamedFinding): string {
+  return reference ?? clientId ?? providerId ?? serviceId ?? `line ${line}`;
 }
 
 function counted(count: number, word: string): string {

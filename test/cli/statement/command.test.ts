@@ -164,10 +164,21 @@ describe("tillkit statement", () => {
       /order-fits, pending\n {2}tillkit resolve accept --client-id fits .*--document order.csv:3 --value 650 /,
     );
     expect(stdout).toMatch(
-      /order-too, completed\n {2}tillkit payments show too .*\n {2}Write the payment's clientId into the row /,
+      /order order-too, completed\n {2}tillkit payments show too .*\n {2}If it is one of these payments, write the payment's clientId /,
     );
     expect(stdout).toContain("8 rows, 2 matched, 1 refund, 2 unmatched, 1 unreadable");
-    expect(stdout).toContain("KMF  refunds 500, unmatched 5094; total of the statement 9028");
+    expect(stdout).toContain("\n  Ask the service which payment this is. If it is one of this shop, write ");
+    expect(stdout).toContain("KMF  refunds 500; total of the statement 9028");
+    const sums = stdout.replaceAll(/\n {5}/g, " ");
+    expect(sums).toContain(
+      "KMF  not matched: unmatched_row 5094 (line 3, line 4), amount_differs 9 (order-other), unpaid_here 1475 (order-u)\n",
+    );
+    expect(sums).toMatch(
+      /KMF {2}not on the statement: missing_there 920 \(order-\w+, order-\w+, order-\w+, …\)\n/,
+    );
+    expect(stdout).toMatch(/; the first\sis t1\n/);
+    // The store has no payment x.
+    expect(stdout).not.toContain("tillkit payments show x ");
     expect(stdout).toContain("These sums do not include 1 unreadable row.");
   });
 
@@ -195,6 +206,14 @@ describe("tillkit statement", () => {
     expect(printed).toMatch(
       /missing_there: .*Z; stored .* Ask the service why this payment is not on the statement\./,
     );
+  });
+
+  it("prints the status of a row that says unpaid, and the option for a status that means paid", async () => {
+    folder.write("status.csv", "clientId,value,currency,time,status\na,1475,KMF,2024-05-10T12:00:00Z,Payé\n");
+    const { stdout } = await compare("status.csv", ...period);
+    const printed = stdout.replaceAll(/\s+/g, " ");
+    expect(printed).toMatch(/line 2: unpaid_there: .*statement 1475 KMF, Payé; stored/);
+    expect(printed).toContain('If the status "Payé" means paid, compare again with --paid-status.');
   });
 
   it("without a period compares the days in the offset of the statement", async () => {
