@@ -212,7 +212,7 @@ async function retry(payments: Payments, args: Arguments, { output }: InputConte
   const found = [...revived.dispatches];
   // A dry run changes nothing, so it would find the same dispatches again.
   while (revived.more && !revived.dryRun) {
-    output.draw(`${found.length} dispatches are queued again`);
+    output.draw(`Queued again: ${found.length}`);
     revived = await payments.replayDispatches({ ...query, run, dryRun: false });
     found.push(...revived.dispatches);
   }
@@ -221,16 +221,16 @@ async function retry(payments: Payments, args: Arguments, { output }: InputConte
   if (found.length === 0 && query.handler !== undefined) expectKnown(query.handler, handlers);
   output.printJson({ dryRun: !apply, run, dispatches: found, more: revived.more });
   if (!apply) await printDispatches(payments, found, output);
-  if (revived.more) output.log(`There are more dispatches; these are the first ${found.length}.`);
+  if (revived.more) output.log(`There are more; these are the first ${found.length}.`);
   output.print(
     apply
       ? `Queued again: ${found.length}. The application's processes run them.`
-      : `Would run again: ${found.length} dead dispatches.`,
+      : `Would run again: ${found.length}.`,
   );
   for (const { name, paused } of handlers)
     if (paused && found.some(({ handler }) => handler === name))
       output.print(
-        `${name} is paused since ${paused.at.slice(0, 16)}Z, so its dispatches wait. To resume the handler: ` +
+        `${name} is paused since ${paused.at.slice(0, 16)}Z, so it runs nothing. To resume the handler: ` +
           commandLine(["handlers", "resume", name, ...who], args),
       );
   if (apply && found.length > 0)

@@ -6,15 +6,15 @@ import { printColumns } from "../terminal/table.js";
 /** The number of clientIds that the store takes in one call. */
 const maxIds = 500;
 
+const stateTexts = { pending: "waits", leased: "runs", done: "done", dead: "dead again", retired: "retired" };
+
 /** Prints what became of the dispatches of one run, and lists those that are not done. */
 export async function printRun(payments: Payments, run: string, output: Output): Promise<ExitCode> {
   const outcome = await payments.revivedDispatches(run);
   const { done, dead, waiting, retired, dispatches } = outcome;
   output.printJson({ dryRun: true, run, outcome });
   await printDispatches(payments, dispatches, output);
-  output.print(
-    `Run ${run}: ${done} dispatches done, ${dead} dead again, ${waiting} not finished, ${retired} retired.`,
-  );
+  output.print(`Run ${run}: ${done} done, ${dead} dead again, ${waiting} not finished, ${retired} retired.`);
   return 0;
 }
 
@@ -31,17 +31,19 @@ export async function printDispatches(
     const found = await payments.store.findMany({ clientIds: ids.slice(start, start + maxIds) });
     for (const { clientId, reference } of found) orders.set(clientId, reference);
   }
+  const isDead = dispatches.every(({ state }) => state === "dead");
+  const first = isDead ? "died (UTC)" : "state";
   printColumns(
     output,
-    ["died (UTC)", "order", "event", "payment", "handler"],
+    [first, "order", "event", "payment", "handler"],
     dispatches.map((one) => [
-      one.settledAt?.slice(0, 16).replace("T", " ") ?? "",
+      isDead ? (one.settledAt?.slice(0, 16).replace("T", " ") ?? "") : stateTexts[one.state],
       orders.get(one.clientId ?? "") ?? "",
       one.type,
       one.clientId ?? "no payment",
       one.handler,
     ]),
-    ["died (UTC)", "event", "payment", "handler"],
+    [first, "event", "payment", "handler"],
     dispatches.map(({ error = "" }, index) => (dispatches[index - 1]?.error === error ? "" : error)),
   );
 }
