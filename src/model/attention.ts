@@ -113,7 +113,7 @@ export interface AttentionEntry extends AttentionNote {
   ageMs: number;
   /** What is wrong, in one sentence for people. */
   why: string;
-  /** What to do, with the command that settles it. */
+  /** What to do. Each command has a line of its own, which begins with `tillkit`. */
   next: string;
   /** The payment, where it is about one. */
   clientId?: string;

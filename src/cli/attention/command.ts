@@ -14,7 +14,7 @@ import {
   type InputContext,
 } from "../terminal/command.js";
 import { confirms } from "../terminal/confirm.js";
-import { byPerson, commandLine, databaseHint } from "../terminal/command-line.js";
+import { byPerson, commandLine, stepLines } from "../terminal/command-line.js";
 import { databaseOptions } from "../terminal/database.js";
 import { oneLine, type Output, wrap } from "../terminal/output.js";
 import { envFileOption } from "../terminal/read-file.js";
@@ -101,8 +101,6 @@ async function list(payments: Payments, args: Arguments, { output }: InputContex
   const page = await payments.attention({ ...query, limit, cursor: args.get("cursor") });
   output.printJson(page);
   printEntries(page.entries, args, output);
-  const hint = databaseHint(args);
-  if (page.entries.length > 0 && hint) output.print(`\n${hint}`);
   if (page.cursor !== undefined && !args.has("json")) {
     const total = await countEntries(payments, query);
     const all = total <= maxLimit ? `; --limit ${total} shows all` : "";
@@ -160,16 +158,20 @@ function printEntries(entries: readonly AttentionEntry[], args: Arguments, outpu
     const said =
       last && `${last.did} by ${last.by} at ${last.at.slice(0, 16)}Z: ${last.reason ?? last.after ?? ""}`;
     const wrapped = (text: string) => wrap(oneLine(text), output.width - 2, "  ");
-    // The next step has commands to copy, which no line break may cut.
-    for (const text of [wrapped(why), oneLine(next), ...(said === undefined ? [] : [wrapped(said)])])
+    // The next steps have commands to copy, which no line break may cut.
+    for (const text of [
+      wrapped(why),
+      ...stepLines(next, args).map(oneLine),
+      ...(said === undefined ? [] : [wrapped(said)]),
+    ])
       output.print(`  ${text}`);
     if (alike > 1) {
       const retry = commandLine(["handlers", "retry", one.subject.replace(/^.*?:/, ""), ...byPerson], args);
       const how =
         one.rule === "dead_dispatch"
-          ? `For all of them: ${retry} --apply`
+          ? `For all of them:\n    ${retry} --apply`
           : "Use their clientIds in these commands.";
-      output.print(`  ${alike - 1} further entries of this list have the same cause. ${how}`);
+      output.print(`  Further entries of this list with the same cause: ${alike - 1}. ${how}`);
     }
   }
 }

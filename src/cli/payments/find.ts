@@ -19,7 +19,7 @@ const maxCompared = 10_000;
 const otherWays =
   "You can also search by the order number or the number on the receipt, or by --amount with --day, the UTC day of the " +
   "payment's creation. If only the provider has a number, look for the number in the provider's statement: " +
-  "tillkit help statement.";
+  "tillkit help statement";
 
 /** Finds payments by a text, or by the day with or without the amount. */
 export const find: RunAction = async (payments, args, { output }) => {

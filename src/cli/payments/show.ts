@@ -3,7 +3,7 @@ import { sameValue } from "../../model/money.js";
 import { readMessage } from "../../webhook/message/read-message.js";
 import { type RunAction } from "../terminal/actions.js";
 import { type Arguments } from "../terminal/command.js";
-import { byPerson, commandLine, databaseHint } from "../terminal/command-line.js";
+import { byPerson, commandLine, stepLines } from "../terminal/command-line.js";
 import { decimalOption } from "../terminal/option-values.js";
 import { oneLine, type Output } from "../terminal/output.js";
 import { paymentsLike, printPayments } from "./find.js";
@@ -76,11 +76,10 @@ function printHistory(
 function printAttention({ attention }: PaymentHistory, args: Arguments, output: Output, name = ""): boolean {
   for (const { rule, why, next } of attention) {
     output.print(`\n${output.paint("bold", oneLine(name + why))}`);
-    output.print(`  ${oneLine(next)}`);
+    for (const line of stepLines(next, args)) output.print(`  ${oneLine(line)}`);
     if (rule === "overdue" || rule === "creation_uncertain" || rule === "claimed")
-      output.print(`  To look in a statement: ${statementLine(args)}`);
+      output.print(`  To look in a statement:\n    ${statementLine(args)}`);
   }
-  if (attention.length > 0 && databaseHint(args)) output.print(databaseHint(args));
   return attention.length > 0;
 }
 
@@ -102,7 +101,7 @@ function printNext(
       "\nIf the payment belongs to this shop, adopt the payment. If it belongs to another shop, dismiss the webhook:",
     );
     const receiptId = entries.flatMap((one) => (one.kind === "webhook" ? [one.receiptId] : []))[0]!;
-    const { value = "<amount>", currency = "<currency>" } = reported ?? {};
+    const { value = "<amount>", currency = "<code>" } = reported ?? {};
     const adopt = ["--reference", "<order>", "--amount", value, "--currency", currency];
     output.print(`  ${commandLine(["payments", "adopt", clientId, ...adopt, ...byPerson], args)}`);
     output.print(`  ${commandLine(["resolve", "dismiss", "--receipt-id", receiptId, ...byPerson], args)}`);
@@ -112,7 +111,7 @@ function printNext(
       "\nThe service has not reported this payment as paid. If a statement or a letter of the service shows that it is paid:",
     );
     output.print(`  ${acceptLine(payment, args)}`);
-    output.print(`  To look in a statement: ${statementLine(args)}`);
+    output.print(`To look in a statement:\n  ${statementLine(args)}`);
   }
   const { total, received = total, refunded = "0" } = payment ?? {};
   if (payment?.state === "completed" && !sameValue(refunded, received!.value)) {
@@ -123,12 +122,12 @@ function printNext(
 }
 
 function statementLine(args: Arguments): string {
-  return commandLine(["statement", "<statement file>"], args);
+  return commandLine(["statement", "<file>"], args);
 }
 
 function acceptLine({ clientId, serviceId, total }: Payment, args: Arguments): string {
-  const evidence = ["--evidence", "letter", "--document", "<where it is>", "--value", total.value];
-  const service = serviceId === undefined ? ["--service-id", "<its id>"] : [];
+  const evidence = ["--evidence", "letter", "--document", "<where>", "--value", total.value];
+  const service = serviceId === undefined ? ["--service-id", "<id>"] : [];
   return commandLine(
     ["resolve", "accept", "--client-id", clientId, ...evidence, ...service, ...byPerson],
     args,

@@ -4,6 +4,7 @@ import { describeRefund } from "../payments/refund.js";
 import { operandError, optionError } from "../terminal/arguments.js";
 import { type Arguments, type CommandDefinition, type Context, type ExitCode } from "../terminal/command.js";
 import { confirms } from "../terminal/confirm.js";
+import { stepLines } from "../terminal/command-line.js";
 import { databaseOptions } from "../terminal/database.js";
 import { withOfflineKit } from "../terminal/offline-kit.js";
 import { oneLine, type Output } from "../terminal/output.js";
@@ -93,15 +94,22 @@ async function decide(
       `${payment ? `${payment.clientId} is ${payment.state}. ` : ""}${when}: ${done} by ${by} at ${at}: ${reason}`,
     ),
   );
-  if (payment && isWanted) await printOpen(payments, payment.clientId, output);
+  if (payment && isWanted) await printOpen(payments, payment.clientId, args, output);
   return 0;
 }
 
 /** Prints what still needs a person: a payment that was accepted after its time is late, for example. */
-async function printOpen(payments: Payments, clientId: string, output: Output): Promise<void> {
+async function printOpen(
+  payments: Payments,
+  clientId: string,
+  args: Arguments,
+  output: Output,
+): Promise<void> {
   const { attention } = await payments.history(clientId, { limit: 1 });
-  for (const { id, why, next } of attention)
-    output.print(`\n${oneLine(`This payment has an open entry, ${id}: ${why}`)}\n  ${oneLine(next)}`);
+  for (const { id, why, next } of attention) {
+    output.print(`\n${oneLine(`This payment has an open entry, ${id}: ${why}`)}`);
+    for (const line of stepLines(next, args)) output.print(`  ${oneLine(line)}`);
+  }
 }
 
 /** Returns what the decision would change, for people. */

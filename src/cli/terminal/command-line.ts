@@ -2,33 +2,47 @@ import { optionText, withOperand } from "../../shared/command-text.js";
 import { type Arguments } from "./command.js";
 
 /** Options that say who does it and why. People fill in what is in angle brackets. */
-export const byPerson = ["--by", "<your name>", "--reason", "<why>"];
+export const byPerson = ["--by", "<name>", "--reason", "<why>"];
 
 /**
  * Returns a command that people can copy into a shell, with the database and the files of variables that this call
  * names. `given` has the command, its action, its operand if it has one, and options with a value each.
  */
 export function commandLine(given: readonly string[], args: Arguments): string {
+  const operand = given.length % 2 === 1 ? given[2] : undefined;
+  const own = optionsText(given.slice(operand === undefined ? 2 : 3));
+  const options = [own, databaseText(args)].filter((text) => text !== "").join(" ");
+  const command = `tillkit ${given.slice(0, 2).join(" ")}`;
+  return withOperand(command, operand === undefined ? "" : quoted(operand), options);
+}
+
+/** Returns the lines of next steps. The commands among them get the database and the files of variables that this call names. */
+export function stepLines(next: string, args: Arguments): string[] {
+  const database = databaseText(args);
+  return next.split("\n").map((line) => {
+    if (!line.startsWith("tillkit ")) return line;
+    const [command = "", operand] = line.split(" -- ");
+    const parts = [command, database, operand === undefined ? "" : `-- ${operand}`];
+    return `  ${parts.filter((part) => part !== "").join(" ")}`;
+  });
+}
+
+function databaseText(args: Arguments): string {
   const [store, prefix] = [args.get("store"), args.get("table-prefix")];
   const hasPassword = store !== undefined && URL.canParse(store) && new URL(store).password !== "";
-  const database = [
+  return optionsText([
     ...(store === undefined || hasPassword ? [] : ["--store", store]),
     ...(prefix ? ["--table-prefix", prefix] : []),
     ...args.all("env-file").flatMap((file) => ["--env-file", file]),
-  ];
-  const operand = given.length % 2 === 1 ? given[2] : undefined;
-  const parts = [...given.slice(operand === undefined ? 2 : 3), ...database].map(quoted);
-  const options = parts.flatMap((word, index) =>
-    index % 2 === 0 ? [optionText(word, parts[index + 1]!)] : [],
-  );
-  const command = `tillkit ${given.slice(0, 2).join(" ")}`;
-  return withOperand(command, operand === undefined ? "" : quoted(operand), options.join(" "));
+  ]);
 }
 
-/** Returns what to add to the commands of attention, which name no database; empty where the environment names it. */
-export function databaseHint(args: Arguments): string {
-  const names = ["store", "env-file"].filter((name) => args.has(name)).map((name) => `--${name}`);
-  return names.length > 0 ? `Add ${names.join(" and ")} to each command, as you did here.` : "";
+/** Returns options with a value each. */
+function optionsText(given: readonly string[]): string {
+  const parts = given.map(quoted);
+  return parts
+    .flatMap((part, index) => (index % 2 === 0 ? [optionText(part, parts[index + 1]!)] : []))
+    .join(" ");
 }
 
 function quoted(word: string): string {

@@ -94,7 +94,7 @@ export async function attend<Tx>(
   }
   if (!fact) throw notPossible(`${id} is closed: its cause is gone, or never existed`);
   if (given.action === "settle" && ruleTable[rule].settle === "fact")
-    throw notPossible(`settling does not end its cause. ${ruleTable[rule].next(fact)}`);
+    throw notPossible("settling does not end its cause", ruleTable[rule].next(fact));
   refuseOvertaken(given, note, before, fact);
   if (given.dryRun) return { entry: entryOf(fact, note, parts.now()), changed: true };
   const value = JSON.parse(JSON.stringify(valueAfter(given, before, change, fact))) as NoteRecord["value"];

@@ -42,7 +42,7 @@ export interface Rule {
   settle: "attention" | "fact";
   /** What is wrong, in one sentence. */
   why: (fact: Fact) => string;
-  /** The next step, with the command. */
+  /** The next steps. Each command has a line of its own, which begins with `tillkit`. */
   next: (fact: Fact) => string;
 }
 
@@ -67,8 +67,21 @@ export function totalOf({ payment, webhook }: Fact): Money | undefined {
 
 /** Returns the options of the amount. The person compares it with the order. */
 function amountOptions(fact: Fact): string {
-  const { value = "<value>", currency = "<code>" } = totalOf(fact) ?? {};
+  const { value = "<amount>", currency = "<code>" } = totalOf(fact) ?? {};
   return `--amount ${value} --currency ${currency}`;
+}
+
+/** Returns the cause that the payment still shows. A report of the service that ended it is overwritten by the later one. */
+function whyLate({ payment }: Fact): string {
+  const { cancelReturnedAt, completedAt = "", replacedBy, overdueAt, failure } = payment ?? {};
+  if (cancelReturnedAt !== undefined && cancelReturnedAt < completedAt)
+    return "The customer had canceled the payment before it was completed.";
+  if (replacedBy !== undefined)
+    return "Another payment of the order had replaced this payment before it was completed.";
+  if (overdueAt !== undefined) return "The payment was overdue before it was completed.";
+  if (failure !== undefined)
+    return `The creation had ended with ${failure} before the payment was completed.`;
+  return "The service had reported the payment as ended, canceled or failed for example, before it reported the payment as completed.";
 }
 
 const said = ({ webhooks = [] }: Fact): string =>
@@ -82,7 +95,7 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     why: ({ claim }) =>
       `The customer says that the payment is paid, with the number ${claim?.claims.map(({ number }) => number).join(" or ")}. Nothing has confirmed the payment.`,
     next: (fact) =>
-      `Look for the number in a statement and in the directory of refused webhooks, or ask the service. If a refused webhook has the number: tillkit replay <file> ${person}. If the payment is paid: ${acceptLine("statement", fact)}. If it is not paid, tell the customer, then: ${settleLine(fact)}.`,
+      `Look for the number in a statement and in the directory of refused webhooks, or ask the service. If a refused webhook has the number:\ntillkit replay <file> ${person}\nIf the payment is paid:\n${acceptLine("statement", fact)}\nIf it is not paid, tell the customer, then:\n${settleLine(fact)}`,
   },
   paid_other_amount: {
     of: "payment",
@@ -90,27 +103,27 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     why: () =>
       "The customer paid an amount that you had replaced with another amount. The order is not fulfilled.",
     next: (fact) =>
-      `To fulfil the order: ${resolveLine("accept", fact)}. If you pay the money back: ${refundLine(fact)}.`,
+      `To fulfil the order:\n${resolveLine("accept", fact)}\nIf you pay the money back:\n${refundLine(fact)}`,
   },
   paid_twice: {
     of: "payment",
     settle: "attention",
     why: () => "The order is already paid, and this payment is a second payment for the same order.",
-    next: (fact) => `Pay the money back, then: ${refundLine(fact)}.`,
+    next: (fact) => `Pay the money back, then:\n${refundLine(fact)}`,
   },
   mismatched: {
     of: "webhook",
     settle: "attention",
     why: (fact) => `A signed webhook differs from the payment: ${said(fact)}. Nothing was applied.`,
     next: (fact) =>
-      `Ask the service. If the webhook is right: ${resolveLine("accept", fact)}. If it is wrong: ${resolveLine("dismiss", fact)}.`,
+      `Ask the service. If the webhook is right:\n${resolveLine("accept", fact)}\nIf it is wrong:\n${resolveLine("dismiss", fact)}`,
   },
   paid_late: {
     of: "payment",
     settle: "attention",
-    why: () => "The payment was canceled, replaced or overdue before the kit counted it as paid.",
+    why: whyLate,
     next: (fact) =>
-      `Deliver the order, then: ${settleLine(fact)}. Or pay the money back, then: ${refundLine(fact)}.`,
+      `Deliver the order, then:\n${settleLine(fact)}\nOr pay the money back, then:\n${refundLine(fact)}`,
   },
   unmatched: {
     of: "webhook",
@@ -119,7 +132,7 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     why: ({ webhook }) =>
       `A signed webhook names a payment that the store does not have: ${webhook?.clientId}.`,
     next: (fact) =>
-      `If the payment is ours: ${withOperand("tillkit payments adopt", `${fact.webhook?.clientId}`, `--reference <order> ${amountOptions(fact)} ${person}`)}. If it belongs to another shop: ${resolveLine("dismiss", fact)}.`,
+      `If the payment is ours:\n${withOperand("tillkit payments adopt", `${fact.webhook?.clientId}`, `--reference <order> ${amountOptions(fact)} ${person}`)}\nIf it belongs to another shop:\n${resolveLine("dismiss", fact)}`,
   },
   unconfirmed: {
     of: "webhook",
@@ -127,21 +140,21 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     settle: "attention",
     why: () => "A webhook says that the payment is paid, but no lookup has confirmed the payment.",
     next: (fact) =>
-      `Ask the service. If it is paid: ${resolveLine("accept", fact)}. If it is not paid: ${resolveLine("dismiss", fact)}.`,
+      `Ask the service. If it is paid:\n${resolveLine("accept", fact)}\nIf it is not paid:\n${resolveLine("dismiss", fact)}`,
   },
   reported: {
     of: "webhook",
     settle: "attention",
     why: ({ webhook }) =>
       `The service reported "${webhook?.status}" for a payment that had ended. This status was not applied.`,
-    next: (fact) => `The status may mean a refund: ask the service. Then: ${settleLine(fact)}.`,
+    next: (fact) => `The status may mean a refund: ask the service. Then:\n${settleLine(fact)}`,
   },
   inadmissible: {
     of: "webhook",
     settle: "attention",
     why: (fact) => `A signed webhook cannot be read: ${said(fact)}.`,
     next: (fact) =>
-      `If the webhook is about a payment: ${acceptLine("lookup", fact)} --client-id <id>. Otherwise: ${settleLine(fact)}.`,
+      `If the webhook is about a payment:\n${acceptLine("lookup", fact)} --client-id <clientId>\nOtherwise:\n${settleLine(fact)}`,
   },
   dead_dispatch: {
     of: "dispatch",
@@ -149,14 +162,14 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     why: ({ dispatch }) =>
       `All attempts of the handler ${dispatch?.handler} for ${dispatch?.type} have failed: ${dispatch?.error ?? "no error is stored"}`,
     next: ({ dispatch }) =>
-      `Fix the cause, then: ${withOperand("tillkit handlers retry", `${dispatch?.handler}`, `--event-id ${dispatch?.eventId} ${person} --apply`)}.`,
+      `Fix the cause, then:\n${withOperand("tillkit handlers retry", `${dispatch?.handler}`, `--event-id ${dispatch?.eventId} ${person} --apply`)}`,
   },
   handler_paused: {
     of: "handler",
     settle: "fact",
     why: ({ subject, text }) => `The handler ${subject} is paused ${text}`,
     next: ({ subject }) =>
-      `When the cause of the pause is gone: ${withOperand("tillkit handlers resume", subject, "--by <name>")}.`,
+      `When the cause of the pause is gone:\n${withOperand("tillkit handlers resume", subject, "--by <name>")}`,
   },
   creation_uncertain: {
     of: "payment",
@@ -164,14 +177,14 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     settle: "attention",
     why: () => "The creation had no clear answer: the service may or may not have this payment.",
     next: (fact) =>
-      `Look for the payment in a statement, or ask the service. If it is paid: ${acceptLine("statement", fact)}. Otherwise: ${settleLine(fact)}.`,
+      `Look for the payment in a statement, or ask the service. If it is paid:\n${acceptLine("statement", fact)}\nOtherwise:\n${settleLine(fact)}`,
   },
   overdue: {
     of: "payment",
     settle: "attention",
     why: () => "The payment has been open for too long, and nothing has completed it.",
     next: (fact) =>
-      `Look for the payment in a statement, or ask the service. If it is paid: ${acceptLine("statement", fact)}. Otherwise: ${settleLine(fact)}.`,
+      `Look for the payment in a statement, or ask the service. If it is paid:\n${acceptLine("statement", fact)}\nOtherwise:\n${settleLine(fact)}`,
   },
   spool_set_aside: {
     of: "process",

@@ -90,8 +90,9 @@ export function checkPerson({ reason, by }: { reason?: unknown; by?: unknown }):
 }
 
 /** Returns `resolution_not_possible`. */
-export function notPossible(why: string): TillkitError {
-  return new TillkitError("resolution_not_possible", `This resolution is not possible: ${why}.`);
+export function notPossible(why: string, fix?: string): TillkitError {
+  const options = fix === undefined ? {} : { fix };
+  return new TillkitError("resolution_not_possible", `This resolution is not possible: ${why}.`, options);
 }
 
 /** Returns `resolution_invalid`. */

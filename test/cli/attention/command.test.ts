@@ -43,7 +43,11 @@ describe("tillkit attention", () => {
     // A command can be copied: no line break is in it.
     expect(stdout).toMatch(/tillkit resolve accept --receipt-id receipt-of-m[^\n]* --reason <why>/);
     expect(stdout).toContain("\npaid_late:c-1  order order-of-c-1\n");
-    expect(stdout).toContain("Add --store to each command, as you did here.");
+    const commands = stdout.split("\n").filter((line) => line.includes("tillkit "));
+    expect(commands.length).toBeGreaterThan(3);
+    // A line of its own, without a full stop, and with the database.
+    for (const line of commands) expect(line).toMatch(/^ {4}tillkit .*[^.]$/);
+    for (const line of commands) expect(line.endsWith(` --store ${file}`)).toBe(true);
     const unknown = await attention(["settle", "overdue:c-none", ...who]);
     expect(unknown.stderr).toContain("overdue:c-none is closed: its cause is gone, or never existed");
     const none = await attention(["--rule", "unmatched"]);
@@ -61,7 +65,7 @@ describe("tillkit attention", () => {
     expect(told).toHaveLength(2);
     expect(told).toContain("c-5");
     expect(stdout).toContain(
-      "2 further entries of this list have the same cause. Use their clientIds in these",
+      "Further entries of this list with the same cause: 2. Use their clientIds in these commands.",
     );
   });
 

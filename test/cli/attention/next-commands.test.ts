@@ -20,9 +20,13 @@ describe("the next step of what needs a person", () => {
     async (rule) => {
       const since = "2026-11-20T10:00:00.000Z";
       const fact: Fact = { rule, subject: "c-1", since, position: ["", ""], ...facts[ruleTable[rule].of] };
-      const commands = [...ruleTable[rule].next(fact).matchAll(/tillkit (.+?)\.(?= |$)/g)];
+      const lines = ruleTable[rule].next(fact).split("\n");
+      const commands = lines.flatMap((line) => /^tillkit (.+)$/.exec(line)?.[1] ?? []);
       expect(commands.length).toBeGreaterThan(0);
-      for (const [, line = ""] of commands) {
+      expect(lines.filter((line) => !line.startsWith("tillkit ")).join(" ")).not.toContain("tillkit ");
+      for (const line of commands) {
+        // People copy whole lines.
+        expect(line).not.toMatch(/[.:]$/);
         const [name = "", ...argv] = line.split(" ");
         const args = readArguments(await loadCommand(name), argv);
         expect(args.get("by")).toBe("<name>");
@@ -45,7 +49,7 @@ describe("the next step of what needs a person", () => {
         ...(rule === "unmatched" && { webhook: { ...facts.webhook.webhook, clientId: id } }),
         ...(rule === "dead_dispatch" && { dispatch: { ...facts.dispatch.dispatch, handler: id } }),
       };
-      const [, line = ""] = /tillkit (.+?)\.(?= |$)/.exec(ruleTable[rule].next(fact)) ?? [];
+      const [, line = ""] = /^tillkit (.+)$/m.exec(ruleTable[rule].next(fact)) ?? [];
       const [name = "", ...argv] = line.split(" ");
       const args = readArguments(await loadCommand(name), argv);
       expect([args.object ?? args.get("client-id"), args.get("by")]).toEqual([id, "<name>"]);

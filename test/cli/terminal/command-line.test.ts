@@ -13,9 +13,9 @@ const given = (over: Record<string, string> = {}): Arguments => ({
 
 describe("a command that people copy", () => {
   it("names its operand, its options and the database of this call, in quotes where the shell needs them", () => {
-    const parts = ["payments", "refund", "c-1", "--reason", "it's back", "--by", "<your name>"];
+    const parts = ["payments", "refund", "c-1", "--reason", "it's back", "--by", "<name>"];
     expect(commandLine(parts, given({ store: "my shop.db" }))).toBe(
-      "tillkit payments refund c-1 --reason 'it'\\''s back' --by <your name> --store 'my shop.db'",
+      "tillkit payments refund c-1 --reason 'it'\\''s back' --by <name> --store 'my shop.db'",
     );
     expect(commandLine(["attention", "list"], given())).toBe("tillkit attention list");
   });

@@ -30,7 +30,7 @@ onEachStore("what customers claim", (bench) => {
         repeats: 2,
         why: "The customer says that the payment is paid, with the number PP 71 or PP 82. Nothing has confirmed the payment.",
         next: expect.stringMatching(
-          /number in a statement.*tillkit resolve accept --client-id c-2 --by <name> --reason <why> --evidence/,
+          /number in a statement[^]*\ntillkit resolve accept --client-id c-2 --by <name> --reason <why> --evidence/,
         ),
       },
       { id: "claimed:c-1" },

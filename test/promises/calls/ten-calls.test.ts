@@ -43,7 +43,7 @@ const shown = async (text: string): Promise<PaymentHistory> =>
 const outputOf = async (...argv: string[]) => (await tillkit(...argv)).stdout;
 /** Runs a command that a person has copied from the output of another one, and filled in. */
 const copied = (line: string, ...added: string[]) => {
-  const filled = line.replace("<your name>", "Amina").replace("<why>", "statement").replace("<order>", "A-9");
+  const filled = line.replace("<name>", "Amina").replace("<why>", "statement").replace("<order>", "A-9");
   const parts = [...filled.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
   return tillkit(...parts.slice(1), ...added);
 };
