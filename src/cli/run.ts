@@ -10,12 +10,18 @@ import { readEnvironment } from "./terminal/read-file.js";
 /** Runs the command line, and resolves to the exit code. Never rejects: an error is printed. */
 export async function run(argv: readonly string[], context: ProcessContext): Promise<ExitCode> {
   // Before the arguments are parsed: an error in them must be printed as JSON too.
-  const output = createOutput(context, argv.includes("--json"));
+  const output = createOutput(context, beforeOperands(argv).includes("--json"));
   try {
     return await runCommand(argv, context, output);
   } catch (error) {
     return printError(error, output);
   }
+}
+
+/** Returns the arguments before two hyphens. What follows them is no option, although an order may be called `--json`. */
+function beforeOperands(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf("--");
+  return end < 0 ? argv : argv.slice(0, end);
 }
 
 async function runCommand(
@@ -87,7 +93,7 @@ function printError(error: unknown, output: Output): ExitCode {
     ? (given["problems"] as ConfigurationProblem[])
     : undefined;
   output.log(`${output.paint("red", "error")} ${code}: ${message}`);
-  if (fix !== undefined) output.log(`  fix: ${fix}`);
+  if (fix !== undefined) output.log(`  fix: ${fix.replaceAll("\n", "\n    ")}`);
   if (Object.hasOwn(errorFixes, code)) output.log(`  more: tillkit help errors ${code}`);
   output.printJson({ error: { code, message, ...(fix && { fix }), ...(problems && { problems }) } });
   const isWrongUse = problems !== undefined || /^(command|secret)_/.test(code) || wrongUses.includes(code);

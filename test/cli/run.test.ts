@@ -141,6 +141,18 @@ describe("arguments", () => {
     expect(code).toBe(3);
     expect(stderr).toContain("file_unreadable: The file --gone cannot be read: ENOENT: no such file");
   });
+
+  it("is no option after two hyphens, not even --json", async () => {
+    const { code, stdout, stderr } = await runCli([
+      "sign",
+      "--secret",
+      "a-secret-of-this-test",
+      "--",
+      "--json",
+    ]);
+    expect([code, stdout]).toEqual([3, ""]);
+    expect(stderr).toContain("The file --json cannot be read");
+  });
 });
 
 describe("colours", () => {
