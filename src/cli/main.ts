@@ -9,6 +9,11 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
+// The text for people is lost then, but not the result, nor the exit code.
+stderr.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
+
 let stopping: AbortController | undefined;
 
 /** Returns a signal that the first Ctrl-C aborts. In a command that does not ask for it, Ctrl-C ends the process. */

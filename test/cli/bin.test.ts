@@ -79,4 +79,13 @@ describe("the built command", () => {
     expect(stdout).toMatch(/^tillkit verify: .*\n$/);
     expect(stderr).toBe("");
   });
+
+  it("keeps its result and its exit code if nobody reads the text on standard error", () => {
+    // `true` ends before the command writes.
+    const run = `exec 3>&1; { "${process.execPath}" "${path.join(built, "cli/main.js")}" nope --json 1>&3; echo $? >&3; } 2>&1 | true`;
+    const { stdout } = spawnSync("sh", ["-c", run], { encoding: "utf8" });
+    const [document = "", code] = stdout.trim().split("\n");
+    expect(JSON.parse(document)).toMatchObject({ error: { code: "command_unknown" } });
+    expect(code).toBe("2");
+  });
 });
