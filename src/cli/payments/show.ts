@@ -27,7 +27,7 @@ export const showPayment: RunAction = async (payments, args, { output }) => {
       output.print(
         found.length > 0
           ? `\nFor the history: ${commandLine(["payments", "show", "<clientId>"], args)}`
-          : `No payment was found for ${text}. To search the webhooks too: ${commandLine(["payments", "find", text], args)}`,
+          : `To search the webhooks too: ${commandLine(["payments", "find", text], args)}`,
       );
       return code === 0 ? 1 : code;
     }

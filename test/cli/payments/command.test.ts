@@ -150,7 +150,9 @@ describe("tillkit payments", () => {
     expect((await payments("show", "c-lost")).stdout).toContain("The store has no payment c-lost");
     expect(await payments("show", "c-9")).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining("To search the webhooks too: tillkit payments find c-9"),
+      stdout: expect.stringMatching(
+        /^No payment was found\.\n\s*To search the webhooks too: tillkit payments find c-9 --store \S+\n$/,
+      ),
     });
   });
 
