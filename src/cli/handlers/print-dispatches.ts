@@ -14,6 +14,8 @@ export async function printRun(payments: Payments, run: string, output: Output):
   const { done, dead, waiting, retired, dispatches } = outcome;
   output.printJson({ dryRun: true, run, outcome });
   await printDispatches(payments, dispatches, output);
+  if (done + dead + waiting + retired === 0)
+    output.print("No run has this id, or all of its dispatches are of a later run now.");
   output.print(`Run ${run}: ${done} done, ${dead} dead again, ${waiting} not finished, ${retired} retired.`);
   return 0;
 }

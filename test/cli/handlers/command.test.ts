@@ -129,6 +129,7 @@ describe("tillkit handlers", () => {
       code: 0,
       stdout: expect.not.stringMatching(/mailer|Would run|--apply/),
     });
+    expect((await handlers("retry", "--run", "mistyped")).stdout).toContain("No run has this id, or ");
     const all = await handlers("retry", "--run", run, "--apply", "--by", "Amina");
     expect([all.code, all.stderr]).toEqual([2, expect.stringContaining("with other conditions")]);
     expect(documentOf(await handlers("list", "--json")).handlers).toMatchObject([
