@@ -1,5 +1,4 @@
 import { hostOf } from "../../../shared/because.js";
-import { optionInvalid } from "../../../shared/unknown-names.js";
 import { concealValues, type Dialect } from "../driver/dialect.js";
 import { type Driver, type OpenTransaction, type Purpose, type SchemaVersion } from "../driver/driver.js";
 import { type Session, type SqlResult } from "../driver/sql-tx.js";
@@ -13,6 +12,7 @@ import { migrateMysql } from "./migrate-mysql.js";
 import { mysqlSchema } from "./migrations.js";
 import { isMysqlFull, isMysqlSessionOver, mysqlDialect } from "./mysql-dialect.js";
 import { MysqlPipeline, pipelinedTransaction, type TransactionEnds } from "./pipeline/mysql-pipeline.js";
+import { prepareSession, refuseUnsafeSession } from "./session-settings.js";
 import {
   type AnyMysqlPool,
   connectionOf,
@@ -214,11 +214,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     if (this.#prepared.has(session)) return;
     const tooLong = setTimeout(() => cutOffConnection(connection), connectTimeoutMs);
     try {
-      await connection.query("set session transaction isolation level read committed");
-      await connection.query(
-        `set session innodb_lock_wait_timeout = ${this.#lockWaitSeconds}, session autocommit = 1`,
-      );
-      await refuseUnsafeSession(sessionOn(connection));
+      await prepareSession(sessionOn(connection), this.#lockWaitSeconds);
     } catch (error) {
       connection.destroy();
       throw error;
@@ -259,18 +255,6 @@ async function query(
     if (params.length > 0) concealValues(error, ["sql"]);
     throw error;
   }
-}
-
-/**
- * Refuses a mode in which backslashes are plain characters: mysql2 writes values into the statement with backslashes. Without
- * autocommit, a connection would read old rows, and what it renews would not be committed.
- */
-async function refuseUnsafeSession(session: Session): Promise<void> {
-  const { rows } = await session.run("select @@session.sql_mode as mode, @@session.autocommit as auto", []);
-  if (String(rows[0]!["mode"]).includes("NO_BACKSLASH_ESCAPES"))
-    throw optionInvalid("urlOrPool", "the server's sql_mode must not contain NO_BACKSLASH_ESCAPES.");
-  if (Number(rows[0]!["auto"]) !== 1)
-    throw optionInvalid("urlOrPool", "the pool's connections must have autocommit = 1.");
 }
 
 /** Refuses an object as a value: mysql2 would write it as assignments, and a parsed request would become SQL. */

@@ -1,0 +1,61 @@
+import { createPool, type PoolConnection } from "mysql2/promise";
+import { mysqlStore } from "tillkit/sql";
+import { sessionOn } from "../../../../src/store/sql/mysql/pool.js";
+import { prepareSession } from "../../../../src/store/sql/mysql/session-settings.js";
+
+const url = process.env["TILLKIT_TEST_MYSQL_URL"];
+
+const settings = [
+  "autocommit = 0",
+  "completion_type = 1",
+  "completion_type = 2",
+  "sql_select_limit = 5",
+  "character_set_client = latin1",
+  "character_set_connection = latin1",
+  "character_set_results = latin1",
+];
+const mode = "sql_mode = concat(@@sql_mode, ',NO_BACKSLASH_ESCAPES')";
+
+if (url === undefined || url === "none")
+  it("leaves the sessions of MySQL out, because TILLKIT_TEST_MYSQL_URL names no server", () => {
+    expect([undefined, "none"]).toContain(process.env["TILLKIT_TEST_MYSQL_URL"]);
+  });
+else {
+  // The settings of a server would be those of all other tests too, so each test gives them to one session.
+  const withSession = async (setting: string, run: (connection: PoolConnection) => Promise<void>) => {
+    const pool = createPool({ uri: url, connectionLimit: 1 });
+    const connection = await pool.getConnection();
+    await connection.query(`set session ${setting}`);
+    await run(connection);
+    connection.destroy();
+    await pool.end();
+  };
+
+  it.each(settings)("gives a session of its own the safe value instead of %s", (setting) =>
+    withSession(setting, async (connection) => {
+      await prepareSession(sessionOn(connection), 4);
+      const [rows] = await connection.query(
+        `select @@autocommit as auto, @@completion_type as completion, @@sql_select_limit > 1000000 as isEndless, @@innodb_lock_wait_timeout as seconds,
+          concat_ws(' ', @@character_set_client, @@character_set_connection, @@character_set_results) as sets`,
+      );
+      const sets = "utf8mb4 utf8mb4 utf8mb4";
+      expect(rows).toEqual([{ auto: 1, completion: "NO_CHAIN", isEndless: 1, seconds: 4, sets }]);
+    }),
+  );
+
+  it("refuses a mode of its own session, which the statements of the application may need", () =>
+    withSession(mode, async (connection) => {
+      const preparing = prepareSession(sessionOn(connection), 4);
+      await expect(preparing).rejects.toMatchObject({ code: "option_invalid" });
+    }));
+
+  it.each([...settings, mode])("refuses a pool whose sessions have %s", async (setting) => {
+    const pool = createPool({ uri: url, connectionLimit: 1 });
+    pool.pool.on("connection", (connection) => connection.query(`set session ${setting}`));
+    await expect(mysqlStore(pool).migrate()).rejects.toMatchObject({
+      code: "option_invalid",
+      message: expect.stringContaining(setting.split(" ")[0]!) as string,
+    });
+    await pool.end();
+  });
+}
