@@ -211,8 +211,8 @@ export interface PaymentStore<Tx = unknown> {
 
   /**
    * Deletes what was recorded before the given time and is final, at most `limit` of each kind: the raw bytes of
-   * webhooks that are not parked, nor a mismatch without a resolution of its receiptId (their rows and eventKeys stay, so that a copy is
-   * still recognised), and events without a dispatch that waits or is dead, with their dispatches. Never deletes a payment. Resolves to how many of each, and to `after`, with which the next
+   * webhooks that are not parked, nor a mismatch or an inadmissible one without a resolution of its receiptId (their rows and eventKeys
+   * stay, so that a copy is still recognised), and events without a dispatch that waits or is dead, with their dispatches. Never deletes a payment. Resolves to how many of each, and to `after`, with which the next
    * call goes on behind what it may not delete. It is absent where the store looks at that again.
    */
   prune(options: { before: string; limit: number; after?: PrunePosition }): Promise<PrunedBatch>;

@@ -38,8 +38,6 @@ import {
   type StoredEvent,
 } from "../records/stored-records.js";
 
-const dueLimit = 1000;
-
 /** A lease changes the dispatch, and replaces two entries of indexes by two others. */
 const changesOfLease = 5;
 
@@ -162,7 +160,7 @@ export class Dispatches {
       count("dead"),
       count("waiting"),
       this.#records.now(),
-      ...names.map((name) => this.#records.scan<DispatchEntry>(rangeOf(["due", name], dueLimit))),
+      ...names.map((name) => this.#oldestOpen(name)),
     ]);
     const counted = open.filter((_, index) => !except.includes(names[index]!)).flat();
     const oldestUndoneAt = oldestOf(counted.map(({ recordedAt }) => recordedAt));
@@ -176,6 +174,16 @@ export class Dispatches {
     });
     const clock = this.#records.hasClock && { clock: new Date(now).toISOString() };
     return { dead, parked, ...(oldestUndoneAt !== undefined && { oldestUndoneAt }), waiting, ...clock };
+  }
+
+  /** Returns the oldest open dispatch that never waited, and all that did: the oldest event of these may be the last that is due. */
+  async #oldestOpen(name: string): Promise<DispatchEntry[]> {
+    const waited = keyOf("due", name, timeOf(1));
+    const scans = [
+      rangeOf(["due", name], 1, { to: waited }),
+      rangeOf(["due", name], Infinity, { from: waited }),
+    ];
+    return (await Promise.all(scans.map((range) => this.#records.scan<DispatchEntry>(range)))).flat();
   }
 
   async summarize(handlers: readonly HandlerKey[]): Promise<HandlerSummary[]> {

@@ -26,7 +26,10 @@ interface PruneRange {
   from: string;
 }
 
-/** Deletes no bytes of a mismatch or an inadmissible webhook that nobody has settled: a person needs them. */
+/**
+ * Deletes no bytes of a mismatch or an inadmissible webhook that nobody has settled: a person needs them. The row of one that reports
+ * an unknown status says what a person needs.
+ */
 async function pruneWebhooks(
   tx: Transaction,
   { dialect, tables }: Database,

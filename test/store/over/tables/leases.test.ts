@@ -76,6 +76,24 @@ describe("a lease and a wait of a store over an adapter", () => {
     ).toContain("e1");
   });
 
+  it("hides no oldest event behind any number of others that wait a shorter time, or are new", async () => {
+    await settle({ ...(await leased(hourMs)), state: "failed", retryInMs: hourMs });
+    const recordedAt = "2024-05-01T10:00:01.000Z";
+    const events = Array.from({ length: 2002 }, (_, n) => ({
+      id: `new-${n}`,
+      type: "payment.overdue" as const,
+      recordedAt,
+      payload: {},
+    }));
+    await store.transaction((tx) => store.save(tx, { events }));
+    expect(await store.claim({ handlers, limit: 1001, leaseMs: 1000 })).toHaveLength(1001);
+    now += 1000;
+    expect(await store.counts()).toMatchObject({
+      oldestUndoneAt: "2024-05-01T10:00:00.000Z",
+      waiting: [{ handler: "ledger", since: recordedAt }],
+    });
+  });
+
   it("are over when the clock is before the moment from which they count, and not when it is back a little", async () => {
     const run = await leased(hourMs);
     now -= hourMs;
