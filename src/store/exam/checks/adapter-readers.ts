@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { type Adapter, Operations } from "../../over/adapter/operations.js";
-import { examChange, examKey, expectWritten, rangeOfNames } from "./adapter-steps.js";
+import {
+  examChange,
+  examKey,
+  expectWritten,
+  rangeOfNames,
+  readNamed,
+  scan,
+  written,
+} from "./adapter-steps.js";
 import { type Checks } from "./steps.js";
 
 /** The versions of one record: more than a column of one byte holds. */
@@ -9,6 +17,9 @@ const versions = 260;
 
 /** How long it writes: a database that is far away makes fewer versions. */
 const maxMs = 3000;
+
+/** How often two writes conflict while others read. */
+const rounds = 5;
 
 /** What an adapter reads while other writes run. */
 export const adapterReaderChecks: Checks<Adapter> = {
@@ -44,7 +55,52 @@ export const adapterReaderChecks: Checks<Adapter> = {
     }
     await reading;
   },
+
+  async "beside writes that conflict, read and scan return nothing of a write that then returns false"(
+    adapter,
+    other,
+  ) {
+    for (let round = 0; round < rounds; round++) await expectNothingOfRefused(adapter, other, `r${round}`);
+  },
 };
+
+/**
+ * Lets two writes run at the same time that share their last record, and reads their other records. An adapter that writes one record after
+ * the other can take them back after the conflict, but others have read some by then.
+ */
+async function expectNothingOfRefused(adapter: Adapter, other: Adapter, name: string): Promise<void> {
+  const own = [0, 1].map((n) => Array.from({ length: 20 }, (_, index) => `${name}-${n}${index + 10}`));
+  const [all, seen] = [own.flat(), new Set<string>()];
+  const note = (names: readonly string[]): void => names.forEach((one) => seen.add(one));
+  const writing = new AbortController();
+  const readers = [adapter, other].map(async (one) => {
+    for (; !writing.signal.aborted; await nextIteration()) {
+      note(await scan(one, `${name}-`, `${name}~`));
+      note((await readNamed(one, all)).map((record) => record.slice("exam/".length).split(" ", 1)[0]!));
+    }
+  });
+  const reading = Promise.all(readers);
+  reading.catch(() => {});
+  let done: boolean[];
+  try {
+    done = await Promise.all(
+      own.map((names, n) =>
+        written(
+          n === 0 ? adapter : other,
+          [...names, `${name}~`].map((one) => examChange(one, 0)),
+        ),
+      ),
+    );
+  } finally {
+    writing.abort();
+    await Promise.allSettled(readers);
+  }
+  await reading;
+  const lost = own.flatMap((names, n) => (done[n] ? [] : names)).filter((one) => seen.has(one));
+  const why =
+    "Records were read that a write had made which then returned false. Make all changes of a write in one step: it is too late to take them back.";
+  assert.ok(lost.length === 0, `${why} Read: ${lost.join(", ")}.`);
+}
 
 /** Reads once. Throws if a record is torn or missing. */
 async function expectWhole(adapter: Adapter, lasting: readonly string[]): Promise<void> {

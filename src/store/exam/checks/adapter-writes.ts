@@ -55,6 +55,8 @@ export const adapterWriteChecks: Checks<Adapter> = {
 
   async "transactions that reject or return false give back what they hold: a connection, a lock"(adapter) {
     await expectWritten(adapter, [examChange("a", 0)]);
+    const repeated =
+      "write returned true for a change that had been made before: compare its version each time, also of a repeated request.";
     let runs = 0;
     const failing = (): Promise<unknown> =>
       new Operations(adapter).transaction(() => {
@@ -62,7 +64,7 @@ export const adapterWriteChecks: Checks<Adapter> = {
         return Promise.reject(new Error("no"));
       });
     for (let index = 0; index < 60; index++)
-      if (index % 2 === 0) assert.equal(await written(adapter, [examChange("a", 0)]), false);
+      if (index % 2 === 0) assert.ok(!(await written(adapter, [examChange("a", 0)])), repeated);
       else await expectRolledBack(failing());
     assert.equal(
       runs,
@@ -70,6 +72,24 @@ export const adapterWriteChecks: Checks<Adapter> = {
       "What rejected with an error of its own was run again, as only a conflict may be.",
     );
     await expectWritten(adapter, [examChange("a", 1)]);
+  },
+
+  async "write compares the version also of a single change, and of both where there are two"(
+    adapter,
+    other,
+  ) {
+    await expectWritten(adapter, [examChange("a", 0)]);
+    await expectWritten(adapter, [examChange("a", 1)]);
+    // The first would leave the record as it is: an equal write was made before.
+    const stale = [examChange("a", 1), examChange("a", 0), examChange("a", 1, null)];
+    for (const one of stale)
+      for (const changes of [[one], [one, examChange("b", 0)], [examChange("b", 0), one]]) {
+        const isDone = await written(adapter, changes);
+        const others = changes.length - 1;
+        const why = `write returned true for ${JSON.stringify(one)}, with ${others} other changes, and exam/a has version 2.`;
+        assert.ok(!isDone, why);
+        same(await readNamed(other, ["a", "b"]), ['exam/a 2 "1"']);
+      }
   },
 
   async "of writes at the same time that share a record, one is done, and nothing of the others is there"(
