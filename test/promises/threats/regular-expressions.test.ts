@@ -36,7 +36,10 @@ const everyday = ["a", "A", "0", " ", "\n", "/", "-", "_", ".", "é", "\u{1F4B0}
 function* hostileTexts({ source }: RegExp, repetitions: number): Generator<string> {
   // A sign of the syntax stands for itself where it is escaped.
   const escaped = [...source.matchAll(/\\([^\w\s])/g)].map(([, sign = ""]) => sign);
-  const named = [...new Set([...escaped, ...source.replace(/\\.|[[\]()^$|?*\\]/g, "")])].slice(0, 12);
+  const named = [...new Set([...escaped, ...source.replace(/\\.|[[\]()^$|?*\\]/g, "").split("")])].slice(
+    0,
+    12,
+  );
   const atoms = [...new Set([...named, ...everyday])];
   const pairs = named.flatMap((one) => ["a", "0", " ", named[0]!].map((other) => one + other));
   for (const atom of [...atoms, ...pairs]) {
