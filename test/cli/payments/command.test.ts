@@ -43,6 +43,7 @@ beforeAll(async () => {
       payment("c-2", { reference: "order-7", state: "failed", open: false, createdAt: at(2) }),
       payment("c-3", {
         total: { value: "3500.00", currency: "KMF" },
+        received: { value: "3450", currency: "KMF" },
         createdAt: "2024-05-02T23:59:59.000Z",
         reported,
       }),
@@ -104,6 +105,7 @@ describe("tillkit payments", () => {
     ["the provider's number, also one that a customer gave", [" MVK-778 "], ["c-1", "c-3"]],
     ["a number that only a customer gave", ["pp240577"], ["c-2"]],
     ["the amount and the day", ["--amount", "3500", "--day", "2024-05-02"], ["c-3"]],
+    ["the amount that was received", ["--amount", "3450", "--day", "2024-05-02"], ["c-3"]],
     ["the day", ["--day", "2024-05-01"], ["c-1", "c-2"]],
     ["the order and another amount", ["order-7", "--amount", "9", "--day", "2024-05-01"], []],
     ["the number in other capitals and signs", ["mvk 778"], ["c-1", "c-3"]],

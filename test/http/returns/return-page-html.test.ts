@@ -32,6 +32,16 @@ const withoutStyle = (html: string) => html.replace(/<style[^]*<\/style>/, "");
 const tags = (html: string, name: string) => html.match(new RegExp(`<${name}[\\s>][^>]*>?`, "g")) ?? [];
 
 describe("what a return page says of a payment", () => {
+  it("has the provider's number only where the service proved it", () => {
+    const receiptOf = (verified: NonNullable<Payment["reported"]>["verified"]) => {
+      const reported = { status: "completed", at: payment.createdAt, providerId: "MVK-778", verified };
+      return returnStatus({ state: "paid", payment: { ...payment, state: "completed", reported } }, "en")
+        .receipt;
+    };
+    expect(receiptOf(["status", "providerId"])).toBe("MVK-778");
+    expect(receiptOf(["status"])).toBeUndefined();
+  });
+
   it.each(states)("has a title and a message for %s in every language", (state) => {
     const [english, french] = languages.map((language) => returnStatus({ state, payment }, language));
     expect(english!.title.length).toBeGreaterThan(8);

@@ -94,6 +94,12 @@ describe("configuration by environment variables", () => {
     ).toEqual({
       TILLKIT_CLIENT_SECRET: "option_missing",
     });
+    // A fixed token must not take their place.
+    expect(
+      problems({ ...complete, TILLKIT_CLIENT_ID: "shop", TILLKIT_CLIENT_SECRET: "of the shop" }),
+    ).toEqual({
+      TILLKIT_TOKEN_URL: "option_missing",
+    });
   });
 
   it.each([

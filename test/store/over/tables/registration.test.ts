@@ -31,6 +31,16 @@ it("an event that was saved while a forgotten handler was registered gets its di
   expect(await store.claim({ handlers, limit: 10, leaseMs: 1000 })).toEqual([]);
 });
 
+it("a new handler gets none of the events before it, also where these are more than a registration notes", async () => {
+  const added = [{ event: "payment.overdue", name: "mail" }] as const;
+  const store = storeOver(memoryAdapter());
+  const events = Array.from({ length: 1100 }, (_, index) => ({ ...event, id: `e${index}` }));
+  for (let at = 0; at < events.length; at += 100)
+    await store.transaction((tx) => store.save(tx, { events: events.slice(at, at + 100) }));
+  for (let call = 0; call < 2; call++) await store.registerHandlers(added);
+  expect(await store.claim({ handlers: added, limit: 10, leaseMs: 1000 })).toEqual([]);
+});
+
 describe("after the process that registered a new handler has ended", () => {
   const added = [{ event: "payment.overdue", name: "mail" }] as const;
   const claiming = { handlers: added, limit: 10, leaseMs: 1000 };

@@ -18,4 +18,25 @@ describe("the queue for the writer of a SQLite file", () => {
     expect(order).toEqual(["first", "next in line", "new"]);
     expect(queue.isAwaited).toBe(false);
   });
+
+  it("refuses nobody while the queue moves, however long a transaction has waited", async () => {
+    jest.useFakeTimers();
+    try {
+      const queue = new WriterQueue(1000);
+      const first = await queue.enter();
+      const [second, third] = [queue.enter(), queue.enter()];
+      await jest.advanceTimersByTimeAsync(600);
+      first();
+      await jest.advanceTimersByTimeAsync(600);
+      (await second)();
+      (await third)();
+      expect(queue.isAwaited).toBe(false);
+      await queue.enter();
+      const refused = expect(queue.enter()).rejects.toMatchObject({ code: "store_busy" });
+      await jest.advanceTimersByTimeAsync(1000);
+      await refused;
+    } finally {
+      jest.useRealTimers();
+    }
+  });
 });

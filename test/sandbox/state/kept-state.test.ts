@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { SandboxPayments } from "../../../src/sandbox/state/payments.js";
+import { createRandom } from "../../../src/sandbox/state/random.js";
+import { StateFile } from "../../../src/sandbox/state/state-file.js";
+
+const folder = mkdtempSync(path.join(tmpdir(), "tillkit-state-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it("a state file writes everything before it is closed", async () => {
+  const file = path.join(folder, "state.db");
+  const first = new StateFile(file);
+  first.put("token", "a", { id: "a" });
+  await first.close();
+  const second = new StateFile(file);
+  expect(await second.load("token")).toEqual([{ id: "a" }]);
+  await second.close();
+});
+
+it("a payment keeps what its submission gave it when it is completed later", () => {
+  let now = new Date("2026-05-01T10:00:00.000Z");
+  const payments = new SandboxPayments({
+    now: () => now,
+    random: createRandom("seed", "payments"),
+    stateFile: new StateFile(undefined),
+    onChange: () => {},
+  });
+  const total = { value: "1475", currency: "KMF" };
+  const urls = { cancelUrl: "http://localhost/cancel", successUrl: "http://localhost/success" };
+  const created = payments.create({ clientId: "c-1", total, ...urls }, "normal");
+  const { submittedAt, providerId, source } = payments.move(created, "submitted", "MVK");
+  now = new Date("2026-05-01T10:05:00.000Z");
+  const completed = payments.move(created, "completed", "HOL");
+  expect(completed).toMatchObject({ submittedAt, providerId, source, completedAt: now.toISOString() });
+  expect(submittedAt).toBe("2026-05-01T10:00:00.000Z");
+});
