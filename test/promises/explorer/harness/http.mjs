@@ -29,6 +29,10 @@ class SimulatedRequest extends EventEmitter {
   pause() {
     return this;
   }
+
+  resume() {
+    return this;
+  }
 }
 
 /** The part of a response that the router uses. */
