@@ -32,9 +32,9 @@ describe("the queue for the writer of a SQLite file", () => {
       (await third)();
       expect(queue.isAwaited).toBe(false);
       await queue.enter();
-      const refused = expect(queue.enter()).rejects.toMatchObject({ code: "store_busy" });
+      const refused = queue.enter().catch((error: unknown) => error);
       await jest.advanceTimersByTimeAsync(1000);
-      await refused;
+      expect(await refused).toMatchObject({ code: "store_busy" });
     } finally {
       jest.useRealTimers();
     }
