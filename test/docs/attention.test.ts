@@ -44,7 +44,7 @@ describe("the page about what needs a person", () => {
     }
     expect(said).toEqual([
       expect.stringMatching(
-        /^attention.opened printer: The handler printer is paused .* tillkit handlers resume/,
+        /^attention.opened printer: The handler printer is paused by Said: no paper .*:\ntillkit handlers resume/,
       ),
       "attention.closed printer: The handler printer is paused by Said: no paper",
     ]);
