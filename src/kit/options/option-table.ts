@@ -163,10 +163,10 @@ export function optionsIn(group: string): Readonly<Record<string, OptionRow>> {
 /** A group of options with the defaults filled in. */
 export type WithDefaults<Options> = { [Name in keyof Options]-?: Exclude<Options[Name], undefined> };
 
-/** Returns the options of a group, each read once. In an object of a class they may be accessors, which a copy lacks. */
+/** Returns a copy of a group of options. Reads each option once, also accessors of a class. */
 export function readGroup<Options extends object>(group: string, given: Options): Options {
-  const named = Object.keys(optionsIn(group)).map((name) => [name, given[name as keyof Options]]);
-  return { ...given, ...withoutUndefined(Object.fromEntries(named) as object) };
+  const names = new Set([...Object.keys(given), ...Object.keys(optionsIn(group))]);
+  return Object.fromEntries([...names].map((name) => [name, given[name as keyof Options]])) as Options;
 }
 
 /** Returns the defaults of a group with the given values over them. `undefined` counts as absent. */

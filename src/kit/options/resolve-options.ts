@@ -106,7 +106,5 @@ function spoolOf(
 ): ResolvedOptions["spool"] {
   if (spool === false) return undefined;
   const directory = spool?.directory ?? spoolDirectory;
-  return directory === undefined
-    ? undefined
-    : fillDefaults("spool", { ...readGroup("spool", spool ?? {}), directory });
+  return directory === undefined ? undefined : { ...fillDefaults("spool", spool), directory };
 }
