@@ -40,15 +40,15 @@ export async function prepareSession(session: Session, lockWaitSeconds: number):
  * @throws ConfigurationError `option_invalid`
  */
 export async function refuseUnsafeSession(session: Session): Promise<void> {
-  for (const [name, value] of await unsafeSettings(session))
+  // Asked for alone, because it limits the rows of the other answer too.
+  const [known] = await readSettings(session, [limit[0]]);
+  const unsafe = known && known[1] !== limit[1] ? [limit] : await unsafeSettings(session);
+  for (const [name, value] of unsafe)
     throw optionInvalid("urlOrPool", `the pool's connections must have ${name} = ${value}.`);
 }
 
-/** Returns the settings of a session that must be others, with their safe values. */
+/** Returns the settings of a session that must be others, except the limit, with their safe values. */
 async function unsafeSettings(session: Session): Promise<[name: string, value: string][]> {
-  // Asked for alone, because it limits the rows of the other answer too.
-  const [known] = await readSettings(session, [limit[0]]);
-  if (known && known[1] !== limit[1]) return [[...limit]];
   const found = await readSettings(session, [...Object.keys(safe), "sql_mode"]);
   const modes = found.find(([name]) => name === "sql_mode")?.[1].split(",") ?? [];
   const unsafe = unsafeModes.find((mode) => modes.includes(mode));
