@@ -1,3 +1,6 @@
+/** One day in milliseconds. */
+export const dayMs = 24 * 60 * 60 * 1000;
+
 const zero = 0x30;
 const form =
   /^\d{4}-\d\d-\d\d[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;

@@ -1,4 +1,5 @@
 import { type Payment, type PaymentQuery, type Payments } from "../../index.js";
+import { dayMs } from "../../shared/date-time.js";
 import { isSameNumber } from "../../shared/payment-number.js";
 import { isAmount, sameValue, valueMistake } from "../../model/money.js";
 import { type RunAction } from "../terminal/actions.js";
@@ -10,7 +11,6 @@ import { type Output } from "../terminal/output.js";
 import { printColumns } from "../terminal/table.js";
 import { notesOf } from "./notes-of.js";
 
-const dayMs = 24 * 60 * 60 * 1000;
 const maxPage = 500;
 const maxFound = 100;
 /** The number of payments that are compared with a name which no payment has exactly. */

@@ -1,7 +1,7 @@
 import { isOfShop, receivedOf } from "../../model/attempts.js";
 import { minorUnits } from "../../model/money.js";
 import { type Payment } from "../../model/payment.js";
-import { isDateTime, offsetMsOf } from "../../shared/date-time.js";
+import { dayMs, isDateTime, offsetMsOf } from "../../shared/date-time.js";
 import { type PaymentStore } from "../../store/contract.js";
 import {
   type Candidate,
@@ -12,7 +12,6 @@ import {
   withoutIds,
 } from "../statement-row.js";
 
-const dayMs = 24 * 60 * 60 * 1000;
 const paymentsPerPage = 500;
 const maxDays = 3;
 const maxCandidates = 5;

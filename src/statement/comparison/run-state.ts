@@ -8,13 +8,13 @@ import {
   type ResolvedStatementOptions,
   type StatementProgress,
 } from "../../operations/statement-options.js";
+import { dayMs } from "../../shared/date-time.js";
 import { siblingEntry } from "./sort-entries.js";
 import { ExternalSort } from "../sorting/external-sort.js";
 import { type CheckedRow, type UnreadableRow } from "../statement-row.js";
 import { type StatementSummary } from "../result/summary.js";
 import { Totals } from "../result/totals.js";
 
-const dayMs = 86_400_000;
 const maxForeignLines = 20;
 
 /** The collection of one run: sums in memory, and entries of rows and payments that are sorted outside of memory. */

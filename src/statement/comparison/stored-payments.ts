@@ -3,7 +3,7 @@ import { isOfShop, receivedOf } from "../../model/attempts.js";
 import { type Payment } from "../../model/payment.js";
 import { type PaymentStore } from "../../store/contract.js";
 import { type Matches } from "./compare-row.js";
-import { sortableTime } from "../../shared/date-time.js";
+import { dayMs, sortableTime } from "../../shared/date-time.js";
 import { type Period, type ResolvedStatementOptions } from "../../operations/statement-options.js";
 import { type StatementFinding } from "../result/finding.js";
 import { type RunState } from "./run-state.js";
@@ -11,7 +11,6 @@ import { paymentEntry } from "./sort-entries.js";
 import { type StatementRow } from "../statement-row.js";
 
 const paymentsPerPage = 500;
-const dayMs = 24 * 60 * 60 * 1000;
 
 type Ids = Pick<StatementRow, "clientId" | "serviceId">;
 
