@@ -118,7 +118,7 @@ function claimantsIn(note: NoteRecord | undefined): readonly string[] {
   return (note?.value["clientIds"] ?? []) as readonly string[];
 }
 
-/** Returns a function for the payments whose customers gave a number, 20 at most. Reads all of them in two queries. */
+/** Reads the payments whose customers gave these numbers, in two queries. Returns a function that selects them by number. */
 export async function findClaimed(
   store: Pick<PaymentStore, "notes" | "findMany">,
   numbers: readonly string[],

@@ -18,7 +18,7 @@ export async function run(argv: readonly string[], context: ProcessContext): Pro
   }
 }
 
-/** Returns the arguments before two hyphens. What follows them is no option, although an order may be called `--json`. */
+/** Returns the arguments before `--`. The arguments behind it are operands: an order may be named `--json`. */
 function beforeOperands(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf("--");
   return end < 0 ? argv : argv.slice(0, end);

@@ -49,7 +49,7 @@ function incomingOf(
   const isRead = bodyUsed || body?.locked === true;
   const stream = body && !isRead ? Readable.fromWeb(body) : Readable.from([]);
   if (isRead) Object.defineProperty(stream, "readableDidRead", { value: true });
-  // A client may go away before its body is read, or after the answer. Without a listener the process would end.
+  // If a client disconnects, the stream emits an error. Without a listener, the error would end the process.
   stream.on("error", () => {});
   const fields = {
     method,

@@ -28,13 +28,13 @@ const titles: Readonly<Record<FindingKind, string>> = {
   accepted_here: "accepted or adopted later than paid, on another statement (no difference)",
 };
 
-/** What the sums name of a finding. */
+/** The part of a finding that has the name of its order. */
 type NamedFinding = Omit<StatementFinding, "candidates">;
 
 /** The number of orders that are named beside one sum. */
 const maxNamed = 3;
 
-/** Prints the result of a run for people, as a table that fits a terminal. The sums name the orders of these findings. */
+/** Prints the result of a run for people, as a table that fits a terminal. Names the orders of `findings` beside the sums. */
 export function printSummary(
   summary: StatementSummary,
   findings: readonly NamedFinding[],

@@ -16,7 +16,7 @@ export function commandLine(given: readonly string[], args: Arguments): string {
   return withOperand(command, operand === undefined ? "" : quoted(operand), options);
 }
 
-/** Returns the lines of next steps. The commands among them get the database and the files of variables that this call names. */
+/** Returns the lines of next steps. Adds the database and the files of variables of this call to each command. */
 export function stepLines(next: string, args: Arguments): string[] {
   const database = databaseText(args);
   return next.split("\n").map((line) => {

@@ -83,7 +83,7 @@ function checkEnvelope({ method, headers }: IncomingMessage): void {
 /**
  * Returns the headers, with a list for each repeated one, so that a scheme can reject a repeated signature. Node joins some
  * repeated headers with a comma; `rawHeaders` has them as they arrived. Behind `serverless-http` a request has none; its
- * repeated headers are joined, and a scheme refuses a list. What a middleware has changed in a single header stays changed.
+ * repeated headers are joined, and a scheme refuses a list. Headers that came once are taken from `headers`, which a middleware may have changed.
  */
 function headersOf({
   headers,
