@@ -9,6 +9,7 @@ import { webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { onEachDatabase } from "../../promises/processes/databases.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 import { shopBench } from "../shop-bench.js";
+import { onEachStore } from "./each-store.js";
 
 const paid = { state: "completed", status: "completed", open: false } as const;
 const late = (over: Partial<Payment> = {}) => pendingPayment({ ...paid, attention: "paid_late", ...over });
@@ -205,25 +206,6 @@ onEachDatabase("what people do about what needs them", (kind) => {
     expect(await one(first)).toMatchObject({ assigned: "Said" });
   });
 
-  it("refuses to settle again what another person has settled, where its cause is still there", async () => {
-    const payments = bench.shop({ dispatch: { maxFailures: 1, pollMs: 10 } });
-    payments.onPaymentCompleted(() => Promise.reject(new Error("no paper")), { name: "printer" });
-    await bench.seed(pendingPayment());
-    const died = new Promise((resolve) => payments.on("dispatch.dead", resolve));
-    await payments.start();
-    await payments.receiveWebhook(signed(completedBody()));
-    await died;
-    const dead = (await one(payments, { rule: "dead_dispatch" }))!.id;
-    await payments.attend(dead, { action: "settle", by: "Amina", reason: "printed by hand" });
-    const again = payments.attend(dead, { action: "settle", by: "Said", reason: "not needed" });
-    await expect(again).rejects.toMatchObject({
-      code: "store_conflict",
-      message: expect.stringContaining("because Amina settled the entry"),
-    });
-    const [entry] = (await payments.attention({ rule: "dead_dispatch", settled: true })).entries;
-    expect(entry).toMatchObject({ settled: { by: "Amina", reason: "printed by hand" } });
-  });
-
   it("settles no unmatched webhook that becomes a mismatch in this moment, when its payment is adopted", async () => {
     const [mine, other] = [bench.shop({ now: inAnHour }), bench.shop()];
     await other.receiveWebhook(signed(completedBody()));
@@ -287,5 +269,26 @@ describe("an action about what needs a person", () => {
     await expect(payments.attend(about, action as AttentionAction)).rejects.toMatchObject({ code });
     const { entries } = await payments.attention();
     expect(entries.map(({ version }) => version)).toEqual([0, 0]);
+  });
+});
+
+onEachStore("what people do about dead dispatches", (bench) => {
+  it("refuses to settle again what another person has settled, where its cause is still there", async () => {
+    const payments = bench.shop({ dispatch: { maxFailures: 1, pollMs: 10 } });
+    payments.onPaymentCompleted(() => Promise.reject(new Error("no paper")), { name: "printer" });
+    await bench.store.transaction((tx) => bench.store.save(tx, { created: [pendingPayment()] }));
+    const died = new Promise((resolve) => payments.on("dispatch.dead", resolve));
+    await payments.start();
+    await payments.receiveWebhook(signed(completedBody()));
+    await died;
+    const dead = (await payments.attention({ rule: "dead_dispatch" })).entries[0]!.id;
+    await payments.attend(dead, { action: "settle", by: "Amina", reason: "printed by hand" });
+    const again = payments.attend(dead, { action: "settle", by: "Said", reason: "not needed" });
+    await expect(again).rejects.toMatchObject({
+      code: "store_conflict",
+      message: expect.stringContaining("because Amina settled the entry"),
+    });
+    const [entry] = (await payments.attention({ rule: "dead_dispatch", settled: true })).entries;
+    expect(entry).toMatchObject({ settled: { by: "Amina", reason: "printed by hand" } });
   });
 });
