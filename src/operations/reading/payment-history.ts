@@ -12,7 +12,7 @@ import {
 } from "../../model/attention.js";
 import { type EventType } from "../../model/event-map.js";
 import { restText } from "../../model/money.js";
-import { type LastReport, type Payment, type Refund } from "../../model/payment.js";
+import { type LastReport, lastReportFields, type Payment, type Refund } from "../../model/payment.js";
 import {
   type DispatchRecord,
   type EventRecord,
@@ -165,9 +165,12 @@ function entryOfClaim({ number, at }: PaymentClaim, reported: LastReport | undef
 }
 
 function entryOfReport(reported: LastReport): HistoryEntry {
-  const { at, verified, status: _, ...others } = reported;
-  const said = Object.entries(others).map(([field, value]) => {
-    const isProven = (verified as readonly string[]).includes(field);
+  const { at, verified } = reported;
+  // In one order, because the order of the fields depends on the store.
+  const said = lastReportFields.map((field) => {
+    const value = reported[field];
+    if (field === "status" || value === undefined) return "";
+    const isProven = verified.includes(field);
     return `, ${field === "captured" && value === false ? "not paid yet" : `${field} ${String(value)}`}${isProven ? "" : " (not verified)"}`;
   });
   return {

@@ -6,7 +6,7 @@ import { completedBody, pendingPayment, signed, statusBody } from "../../support
 import { shopBench } from "../shop-bench.js";
 
 const lastSaid =
-  "the service said last: completed, captured true, submittedAt 2026-11-20T10:00:00.000Z, source MVK, providerId MVK-778";
+  "the service said last: completed, captured true, submittedAt 2026-11-20T10:00:00.000Z, providerId MVK-778, source MVK";
 
 onEachDatabase("histories", (kind) => {
   let now: Date;
