@@ -1,5 +1,6 @@
 import { type BatchAdapter, storeOver, type StoredRecord } from "tillkit";
 import { closeAll, testKit } from "../../support/kit.js";
+import { signed } from "../../support/webhooks.js";
 import { memoryAdapter } from "./memory-adapter.js";
 
 afterEach(closeAll);
@@ -57,5 +58,19 @@ describe("the health of a kit with a store over an adapter", () => {
     await store.transaction((tx) => store.save(tx, { raised: ["r1"] }));
     expect(probed).toEqual([{ key: probeKey, version: 1, value: "1" }]);
     expect([...records.values()].filter(isProbe)).toEqual(probed);
+  });
+
+  it("names the event for which no process has a handler any more, although its name has one", async () => {
+    const records = new Map<string, StoredRecord>();
+    const open = () => testKit({ store: storeOver(memoryAdapter(records)), dispatch: false });
+    const before = open();
+    before.onAny(() => undefined, { name: "books" });
+    await before.start({ keepAlive: false });
+    await before.receiveWebhook(signed("{}"));
+    await before.close();
+    const later = open();
+    later.onPaymentCompleted(() => undefined, { name: "books" });
+    const { waiting } = (await later.health()).counts!;
+    expect(waiting).toEqual([{ handler: "books", event: "webhook.inadmissible", since: expect.any(String) }]);
   });
 });

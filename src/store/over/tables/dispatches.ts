@@ -167,10 +167,10 @@ export class Dispatches {
     const waiting = names.flatMap((handler, index) => {
       const claimable = open[index]!.filter(({ dueAt }) => dueAt <= now);
       // A new dispatch is due since its event.
-      const since = oldestOf(
-        claimable.map(({ dueAt, recordedAt }) => (dueAt === 0 ? recordedAt : new Date(dueAt).toISOString())),
-      );
-      return since === undefined ? [] : [{ handler, since }];
+      const due = claimable.map(({ type: event, dueAt, recordedAt }) => {
+        return { handler, event, since: dueAt === 0 ? recordedAt : new Date(dueAt).toISOString() };
+      });
+      return due.toSorted((a, b) => (a.since < b.since ? -1 : 1)).slice(0, 1);
     });
     const clock = this.#records.hasClock && { clock: new Date(now).toISOString() };
     return { dead, parked, ...(oldestUndoneAt !== undefined && { oldestUndoneAt }), waiting, ...clock };
