@@ -12,7 +12,9 @@ export function changedNote(
 ): NoteRecord | undefined {
   if ((before?.version ?? 0) !== version)
     throw conflict(`The note ${kind} ${id} has another version than ${version}.`);
-  return value === null ? undefined : { kind, id, version: version + 1, value };
+  if (value === null) return undefined;
+  // As a database keeps it: without what is undefined.
+  return { kind, id, version: version + 1, value: JSON.parse(JSON.stringify(value)) as typeof value };
 }
 
 /** Returns copies of those notes that are asked for, sorted by id. */

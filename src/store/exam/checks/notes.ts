@@ -14,7 +14,8 @@ const isConflict = (error: unknown): boolean => hasCode(error, "store_conflict")
 /** Checks of `notes`, and of what `save` does with them. */
 export const noteChecks: Checks = {
   async "notes returns what save wrote, by kind and id, each with its version"(store, another) {
-    await saved(store, { notes: [note("b", 0), note("a é", 0, { deep: { list: [1, "é"] } })] });
+    const value = { deep: { list: [1, "é"] }, none: undefined };
+    await saved(store, { notes: [note("b", 0), note("a é", 0, value)] });
     await saved(store, { notes: [{ ...note("b", 0), kind: "attention" }] });
     await saved(store, { notes: [note("b", 1, { by: "Said" })] });
     const [a, b] = [note("a é", 1, { deep: { list: [1, "é"] } }), note("b", 2, { by: "Said" })];
