@@ -113,7 +113,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
     release: () => void;
   } {
     const { ask, giveBack, abandon, rollback, commit } = this.#watch(client, onEnd);
-    const begin = new Begin(client, ask, { ...this.#timeouts(purpose), ...settings });
+    const begin = new Begin(client, ask, { ...this.#settings(purpose), ...settings });
     const open: OpenTransaction<PostgresClient> = {
       raw: client,
       ask,
@@ -133,13 +133,14 @@ export class PostgresDriver implements Driver<PostgresClient> {
   }
 
   /**
-   * Returns the server's time limits of a transaction. The server learns nothing of a connection that a firewall dropped, so it ends
-   * the kit's own transactions after twice the time in which the kit gives up. An application may pause between its statements.
+   * Returns the server's settings of a transaction: time limits, and null as a value in lists, which a server may read as a text. The
+   * server learns nothing of a connection that a firewall dropped, so it ends the kit's own transactions after twice the time in which
+   * the kit gives up. An application may pause between its statements.
    */
-  #timeouts(purpose: Purpose | undefined): Record<string, string> {
-    const timeouts = { lock_timeout: String(this.#busyTimeoutMs) };
-    if (purpose === undefined || purpose === "handler") return timeouts;
-    return { ...timeouts, idle_in_transaction_session_timeout: String(2 * this.#answers.limitMs) };
+  #settings(purpose: Purpose | undefined): Record<string, string> {
+    const settings = { lock_timeout: String(this.#busyTimeoutMs), array_nulls: "on" };
+    if (purpose === undefined || purpose === "handler") return settings;
+    return { ...settings, idle_in_transaction_session_timeout: String(2 * this.#answers.limitMs) };
   }
 
   async #take(): Promise<WatchedClient> {

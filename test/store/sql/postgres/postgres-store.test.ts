@@ -1,5 +1,6 @@
 import { Pool } from "pg";
 import { postgresStore } from "tillkit/sql";
+import { payment } from "../../../../src/store/exam/checks/fixtures.js";
 import { serverSentences } from "../support/server-sentences.js";
 
 const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
@@ -30,6 +31,20 @@ function examine(url: string): void {
       await expect(client.query("select 1 / 0")).rejects.toThrow("division by zero");
     });
     await expect(run).rejects.toMatchObject({ code: "transaction_poisoned" });
+  });
+
+  it("saves payments in lists where the sessions of the application read no null in a list", async () => {
+    const others = new Pool({ connectionString: url, options: "-c array_nulls=off" });
+    const store = postgresStore(others, { tablePrefix });
+    const clientIds = Array.from({ length: 12 }, (_, index) => `nulls-${index}`);
+    const created = clientIds.map((clientId, index) =>
+      payment(clientId, { reference: clientId, ...(index === 0 && { serviceId: "s-nulls" }) }),
+    );
+    await store.transaction((tx) => store.save(tx, { created }));
+    const found = await store.findMany({ clientIds });
+    expect(found.toSorted(byClientId)).toEqual(created.toSorted(byClientId));
+    await store.close();
+    await others.end();
   });
 
   it("wakes other processes when events were saved, and not the one that saved them", async () => {
@@ -139,3 +154,5 @@ function examine(url: string): void {
     );
   });
 }
+
+const byClientId = (a: { clientId: string }, b: { clientId: string }) => (a.clientId < b.clientId ? -1 : 1);
