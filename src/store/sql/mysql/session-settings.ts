@@ -11,6 +11,8 @@ const safe: Readonly<Record<string, string>> = {
   character_set_client: "utf8mb4",
   character_set_connection: "utf8mb4",
   character_set_results: "utf8mb4",
+  // Otherwise the server refuses writes that use no index, as a migration has.
+  sql_safe_updates: "OFF",
 };
 
 /** The setting that limits the rows of every query, and its highest value. A lower one hides payments from a lock. */

@@ -10,6 +10,7 @@ const settings = [
   "completion_type = 1",
   "completion_type = 2",
   "sql_select_limit = 5",
+  "sql_safe_updates = 1",
   "character_set_client = latin1",
   "character_set_connection = latin1",
   "character_set_results = latin1",
@@ -36,10 +37,11 @@ else {
       await prepareSession(sessionOn(connection), 4);
       const [rows] = await connection.query(
         `select @@autocommit as auto, @@completion_type as completion, @@sql_select_limit > 1000000 as isEndless, @@innodb_lock_wait_timeout as seconds,
+          @@sql_safe_updates as safe,
           concat_ws(' ', @@character_set_client, @@character_set_connection, @@character_set_results) as sets`,
       );
       const sets = "utf8mb4 utf8mb4 utf8mb4";
-      expect(rows).toEqual([{ auto: 1, completion: "NO_CHAIN", isEndless: 1, seconds: 4, sets }]);
+      expect(rows).toEqual([{ auto: 1, completion: "NO_CHAIN", isEndless: 1, seconds: 4, safe: 0, sets }]);
     }),
   );
 
