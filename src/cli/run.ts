@@ -107,6 +107,11 @@ const wrongUses = [
   "resolution_invalid",
   "evidence_missing",
   "evidence_invalid",
+  "client_id_invalid",
+  "service_id_invalid",
+  "reference_invalid",
+  "amount_invalid",
+  "currency_invalid",
   "statement_columns_unclear",
   "statement_period_missing",
 ];

@@ -27,6 +27,14 @@ describe("tillkit payments adopt", () => {
     expect(shown.stdout).toContain(
       "c-1: order order-1, 1475 KMF.\nThe payment's webhook matches: the payment would be completed.",
     );
+    for (const [at, value] of [
+      [1, "c 1"],
+      [3, ""],
+      [5, "many"],
+      [7, "francs!"],
+    ] as const)
+      expect(await payments(order.with(at, value))).toMatchObject({ code: 2 });
+    expect(await payments([...order, "--service-id", "\n"])).toMatchObject({ code: 2 });
     const wrong = await payments(order.with(5, "1745"));
     expect(wrong.stdout).toContain(
       "c-1: order order-1, 1745 KMF.\nThe payment's webhook does not match: total.value: expected 1745, got 1475.",
@@ -46,7 +54,7 @@ describe("tillkit payments adopt", () => {
       "--reference, --amount, --currency, --by and --reason are missing.",
     );
     const wrong = order.map((one) => (one === "KMF" ? "francs" : one));
-    expect(await payments([...wrong, "--apply"])).toMatchObject({ code: 3 });
+    expect(await payments([...wrong, "--apply"])).toMatchObject({ code: 2 });
   });
 
   it("decides a webhook with a signature over fields only where it is told whether the application asks the service first", async () => {
