@@ -29,15 +29,16 @@ export const healthCommand: CommandDefinition = {
       const { output } = context;
       const health = await payments.health();
       output.printJson(health);
-      const { status, reasons, counts, attention = {} } = health;
+      const { status, reasons, counts, handlers, attention = {} } = health;
       const isWaiting = await needsPerson(payments);
       output.print(output.paint(status === "ok" ? "green" : "red", status));
       for (const { code, message } of reasons)
         output.print(`  ${wrap(oneLine(`${code}: ${message}`), output.width - 2, "    ")}`);
       if (counts) {
         const { dead, parked, oldestUndoneAt = "none" } = counts;
+        const except = handlers?.some(({ paused }) => paused) ? ", except for paused handlers" : "";
         output.print(
-          `Dead dispatches: ${dead}. Waiting webhooks: ${parked}. Oldest unfinished event: ${oldestUndoneAt}.`,
+          `Dead dispatches: ${dead}. Waiting webhooks: ${parked}. Oldest unfinished event${except}: ${oldestUndoneAt}.`,
         );
       }
       const rules = Object.entries(attention).map(([rule, count]) => `${count} ${rule}`);

@@ -25,6 +25,19 @@ it("tillkit health says whether the store is well, and what waits for a person",
   expect(await health("--table-prefix", "other_")).toMatchObject({ code: 3 });
 });
 
+it("tillkit health says that the oldest unfinished event is not one of a paused handler", async () => {
+  const paused = `${folder.path}/paused.db`;
+  const run = (...argv: string[]) => runCli([...argv, "--store", paused], { cwd: folder.path });
+  const store = sqliteStore(paused);
+  await withEvents(store, [ledger], 1);
+  await store.close();
+  expect((await run("health")).stdout).toMatch(/Oldest unfinished event: 2/);
+  await run("handlers", "pause", ledger.name, "--by", "Amina", "--reason", "a wrong price");
+  expect((await run("health")).stdout).toContain(
+    "Oldest unfinished event, except for paused handlers: none.",
+  );
+});
+
 it("tillkit health does not end with 0 while a payment or a webhook needs a person", async () => {
   const other = `${folder.path}/other.db`;
   const run = (...argv: string[]) => runCli([...argv, "--store", other], { cwd: folder.path });
