@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import { returnTranslations } from "../../checkout/return-translations.js";
 import { type ConfigurationProblem } from "../../errors/index.js";
 import { isProduction } from "../../shared/is-production.js";
@@ -37,6 +38,16 @@ export const wholeNumber =
 
 export const isFunction: OptionCheck = (option, value) =>
   value === undefined || typeof value === "function" ? [] : invalid(option, "must be a function.");
+
+/** Refuses a clock that returns no time now: each webhook and each creation would fail with it. */
+export const clock: OptionCheck = (option, value) => {
+  if (value === undefined || typeof value !== "function")
+    return isFunction(option, value, undefined as never);
+  const now = (value as () => unknown)();
+  return types.isDate(now) && !Number.isNaN(now.getTime())
+    ? []
+    : invalid(option, "must return a valid Date.");
+};
 
 export const matching =
   (pattern: RegExp, form: string): OptionCheck =>

@@ -140,7 +140,7 @@ export const optionTable = {
     parse: (text, option) => (read.onOrOff(text, option) ? undefined : false),
     check: check.logger,
   },
-  now: { default: () => new Date(), check: check.isFunction },
+  now: { default: () => new Date(), check: check.clock },
 } satisfies { readonly [Name in keyof Values]: OptionRow<Values[Name]> };
 
 /** All rows with their paths. */

@@ -59,6 +59,8 @@ describe("a part that cannot be used is refused:", () => {
     ["true as dispatch", { dispatch: true }, "dispatch", "option_invalid"],
     ["a string as a renderer", { returns: { render: "page" } }, "returns.render", "option_invalid"],
     ["a time as a clock", { now: new Date() }, "now", "option_invalid"],
+    ["a clock of milliseconds", { now: () => 1_800_000_000_000 }, "now", "option_invalid"],
+    ["a clock without a time", { now: () => new Date(NaN) }, "now", "option_invalid"],
     ["the console as a logger", { logger: console }, "logger", "option_invalid"],
     ["true as a logger", { logger: true }, "logger", "option_invalid"],
     ["null as lookup", { lookup: null }, "lookup", "option_invalid"],
