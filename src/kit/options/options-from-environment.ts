@@ -1,5 +1,6 @@
 import { ConfigurationError, type ConfigurationProblem } from "../../errors/index.js";
 import { type SignedField } from "../../model/signed-fields.js";
+import { isQuoted } from "../../shared/is-quoted.js";
 import { unknownOptions } from "../../shared/unknown-names.js";
 import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type SqlTx } from "../../store/sql/index.js";
@@ -64,6 +65,14 @@ export function completeOptions<Covers extends SignedField, Tx>(
   const isOurs = ([name]: [string, unknown]) => /^TILLKIT_(?!TEST_|BENCH_)/.test(name);
   const ours = Object.fromEntries(Object.entries(environment).filter(isOurs));
   problems.push(...unknownOptions("", ours, knownVariables));
+  for (const [option, variable] of Object.entries(variables))
+    // The scheme refuses a secret with quotes itself.
+    if (isQuoted(environment[variable]?.trim() ?? "") && !option.startsWith("signature.secret"))
+      problems.push({
+        code: "option_invalid",
+        option: variable,
+        message: "has quotes around its value, as some readers of variables leave them; remove the quotes.",
+      });
   if (problems.length > 0)
     throw new ConfigurationError(problems.toSorted(inReadingOrder).map(byVariable({ ...given })));
   return completed;

@@ -1,6 +1,7 @@
 import { types } from "node:util";
 import { concealSecret } from "../../errors/conceal-secrets.js";
 import { type ConfigurationProblem } from "../../errors/index.js";
+import { isQuoted } from "../../shared/is-quoted.js";
 import { isProduction } from "../../shared/is-production.js";
 
 /**
@@ -66,6 +67,12 @@ function checkSecret(secret: unknown, bytes: Buffer, option: string): Configurat
       code: "option_invalid",
       option,
       message: "begins or ends with a space or a line break; paste the secret without it.",
+    };
+  if (typeof secret === "string" && isQuoted(secret))
+    return {
+      code: "option_invalid",
+      option,
+      message: "has quotes around it, as some readers of variables leave them; remove the quotes.",
     };
   // Random bytes can match a pattern by chance, so only text is compared with the patterns.
   const isText = typeof secret === "string" || /^[ -~]*$/.test(text);

@@ -53,6 +53,16 @@ describe("configuration by environment variables", () => {
     }
   });
 
+  it("refuses values with quotes around them, which some readers of variables leave there", () => {
+    const quoted = Object.fromEntries(Object.entries(complete).map(([name, value]) => [name, `"${value}"`]));
+    const found = problems(quoted);
+    for (const name of Object.keys(complete)) expect(found).toHaveProperty(name, "option_invalid");
+    expect(problems({ ...complete, TILLKIT_SHOP_NAME: `'Nyumba'` })).toEqual({
+      TILLKIT_SHOP_NAME: "option_invalid",
+    });
+    expect(problems({ ...complete, TILLKIT_SHOP_NAME: `"Nyumba" 'Moroni'` })).toEqual({});
+  });
+
   it("reports everything that is missing in one error, by the names of the variables", () => {
     expect(problems({})).toEqual({
       TILLKIT_PUBLIC_URL: "option_missing",

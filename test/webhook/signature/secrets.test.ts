@@ -31,6 +31,11 @@ describe("secrets", () => {
     expect(hmacSignature({ secret: "k7Jq2vR9sXw4ZbN8" }).warnings).toHaveLength(1);
   });
 
+  it("refuses quotes around a secret, which some readers of variables leave there", () => {
+    for (const quote of [`"`, `'`, "`"]) expect(codes(`${quote}${good}${quote}`)).toEqual(["option_invalid"]);
+    expect(codes(`"${good}'`)).toEqual([]);
+  });
+
   it("counts bytes, not characters", () => {
     expect(codes("éàüöïêçñ")).toEqual([]);
     expect(codes("éàüöïêç")).toEqual(["secret_too_short"]);
