@@ -6,7 +6,7 @@ import { type Untrusted, type Verified } from "./payment-report.js";
 /** One field in which the message differs from the stored payment, or contradicts itself. */
 export interface Difference {
   /** The field of the webhook. */
-  field: "id" | "total.value" | "total.currency" | "topic" | "captured";
+  field: "id" | "total.value" | "total.currency" | "topic" | "captured" | "providerId" | "submittedAt";
   /** The value that the stored payment or the other fields require. */
   expected: string;
   /** The value of the message. */
@@ -44,8 +44,8 @@ export interface EventMap<Covers extends SignedField = SignedField> {
   /** The service reported a status other than `completed`, and the kit applied it. */
   "payment.updated": Reported<Covers> & { payment: Payment; previousStatus?: string };
   /**
-   * The service reported a status that the kit does not know, for a payment whose state is final: perhaps a refund of a
-   * completed payment. Recorded, not applied.
+   * The service reported a status that the kit does not know, and the payment already has a later status: perhaps a refund
+   * of a completed payment. Recorded, not applied.
    */
   "payment.reported": Reported<Covers> & { payment: Payment };
   /**

@@ -50,6 +50,24 @@ describe("a signed webhook", () => {
     });
   });
 
+  it("that reports a second transfer for a completed payment waits for a person, and no copy of it does", async () => {
+    const payments = testKit();
+    await seed(payments.store, pendingPayment());
+    const outcomes: string[] = [];
+    for (const providerId of ["MVK-778", "MVK-778", "mvk 778", "MVK-779", "MVK-779"])
+      outcomes.push((await payments.receiveWebhook(signed(completedBody({ providerId })))).outcome);
+    expect(outcomes).toEqual(["applied", "duplicate", "stale", "mismatch", "duplicate"]);
+    expect(await payments.find("c-1")).toMatchObject({ reported: { providerId: "MVK-778" } });
+    const { entries } = await payments.attention();
+    expect(entries).toMatchObject([{ rule: "mismatched", clientId: "c-1" }]);
+    expect(entries[0]!.why).toContain("providerId: expected MVK-778, got MVK-779");
+    const [, command] = entries[0]!.next.split("\n");
+    expect(command).toContain("tillkit resolve dismiss --receipt-id ");
+    const { receiptId } = (await payments.store.webhooks({ need: "mismatched", limit: 1 }))[0]!;
+    await payments.resolve({ action: "dismiss", receiptId, by: "Amina", reason: "no money came" });
+    expect((await payments.attention()).entries).toEqual([]);
+  });
+
   it.each([
     ["the Headers of a Request", (headers: Record<string, string>) => new Headers(headers)],
     // Some frameworks have Headers of their own, which are a list of pairs too.
@@ -124,7 +142,7 @@ describe("a signed webhook", () => {
 
   it("is kept with the time of its arrival, also after the clock was put back", async () => {
     const times = ["2026-11-20T11:00:00.000Z", "2026-11-20T10:00:00.000Z", "2026-11-20T10:00:00.001Z"];
-    let now = "";
+    let now = times[0]!;
     const payments = testKit({ now: () => new Date(now) });
     for (now of times) await payments.receiveWebhook(signed(completedBody({ submittedAt: now })));
     const kept = await payments.store.webhooks({ limit: 10 });

@@ -116,7 +116,9 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     settle: "attention",
     why: (fact) => `A signed webhook differs from the payment: ${said(fact)}. Nothing was applied.`,
     next: (fact) =>
-      `Ask the service. If the webhook is right:\n${resolveLine("accept", fact)}\nIf it is wrong:\n${resolveLine("dismiss", fact)}`,
+      fact.payment?.state === "completed"
+        ? `The payment is completed already, and more money may have come. Ask the service. If the customer has this money back, or none came:\n${resolveLine("dismiss", fact)}`
+        : `Ask the service. If the webhook is right:\n${resolveLine("accept", fact)}\nIf it is wrong:\n${resolveLine("dismiss", fact)}`,
   },
   paid_late: {
     of: "payment",
@@ -146,7 +148,7 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
     of: "webhook",
     settle: "attention",
     why: ({ webhook }) =>
-      `The service reported "${webhook?.status}" for a payment that had ended. This status was not applied.`,
+      `The service reported "${webhook?.status}" for a payment that already had a later status. The reported status was not applied.`,
     next: (fact) => `The status may mean a refund: ask the service. Then:\n${settleLine(fact)}`,
   },
   inadmissible: {

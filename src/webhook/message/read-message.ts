@@ -141,6 +141,8 @@ export function eventKeyOf(fields: Verified<never>): string {
     fields.type,
     // Part of the key, so that a corrected webhook is no copy of one that contradicted itself.
     fields.captured,
+    // So that a completion by another transfer is no copy.
+    ...(fields.status === "completed" && fields.providerId ? [fields.providerId] : []),
   ];
   // An index needs no longer prefix. The clientId has only characters that are safe in every database.
   return `payment:${fields.clientId.slice(0, 24)}:${digestOf(JSON.stringify(parts))}`;

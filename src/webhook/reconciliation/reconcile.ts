@@ -4,6 +4,7 @@ import { newestAttempt, paysOrder, sameTotal } from "../../model/attempts.js";
 import { sameValue } from "../../model/money.js";
 import { type Money, type Payment } from "../../model/payment.js";
 import { capturedFor, isFarther, isKnownStatus, stateOf } from "../../model/status-order.js";
+import { isSameNumber } from "../../shared/payment-number.js";
 
 /** The facts from which a report is decided. */
 export interface Situation {
@@ -62,6 +63,8 @@ export function reconcile(situation: Situation, { verified }: Pick<PaymentReport
   return { outcome: "applied", ...applyReport(situation, payment, verified) };
 }
 
+type Expect = (field: Difference["field"], expected: string, got: string) => void;
+
 /**
  * Returns the fields in which the report differs from the stored payment, or contradicts itself (interface document, 6.2).
  * A field that the signature does not cover is never compared.
@@ -72,8 +75,7 @@ function differencesOf(
   serviceIdIsTaken: boolean,
 ): Difference[] {
   const differences: Difference[] = [];
-  const expect = (field: Difference["field"], expected: string, got: string): void =>
-    void differences.push({ field, expected, got });
+  const expect: Expect = (field, expected, got) => void differences.push({ field, expected, got });
   const { id, status, captured, topic, "total.value": value, "total.currency": currency } = verified;
   const { serviceId } = payment;
   const total = expectedTotal(payment, status, { value, currency });
@@ -88,7 +90,30 @@ function differencesOf(
   const named = topic?.startsWith("payment.") ? topic.slice("payment.".length) : undefined;
   if (named !== undefined && isKnownStatus(named) && named !== status)
     expect("topic", `payment.${status}`, `payment.${named}`);
+  const other = otherTransfer(payment, verified);
+  if (other) expect(...other);
   return differences;
+}
+
+/**
+ * Returns how a completion shows another transfer than the one that completed the payment: the customer may have paid twice. The
+ * provider's number decides where both have it, because a service may change the time when it sends a webhook again.
+ */
+function otherTransfer(
+  { state, reported }: Payment,
+  { status, providerId, submittedAt }: PaymentReport["verified"],
+): Parameters<Expect> | undefined {
+  if (state !== "completed" || status !== "completed" || reported?.status !== "completed") return undefined;
+  const proven = (field: "providerId" | "submittedAt"): string | undefined =>
+    reported.verified.includes(field) ? reported[field] : undefined;
+  const [number, time] = [proven("providerId"), proven("submittedAt")];
+  if (number && providerId)
+    return number === providerId || isSameNumber(number, providerId)
+      ? undefined
+      : ["providerId", number, providerId];
+  if (!time || !submittedAt || time === submittedAt || Date.parse(time) === Date.parse(submittedAt))
+    return undefined;
+  return ["submittedAt", time, submittedAt];
 }
 
 /**

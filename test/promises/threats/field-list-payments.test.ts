@@ -60,7 +60,8 @@ it("Deduplicate on signed fields only: no unsigned field makes a copy look new, 
   expect(await outcomesOf(kit, ...copies)).toEqual(["applied"]);
   expect(kit.copies()).toBe(copies.length - 1);
   const later = completedBody({ submittedAt: "2026-11-20T10:00:00.001Z" });
-  expect(await outcomesOf(kit, later)).toEqual(["stale"]);
+  // Perhaps another transfer: a person looks.
+  expect(await outcomesOf(kit, later)).toEqual(["mismatch"]);
 });
 
 it("completed is final; a late failed or pending is recorded, not applied: and neither is any other status", async () => {

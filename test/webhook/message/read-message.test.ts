@@ -38,6 +38,7 @@ describe("readMessage with a signature over the whole body", () => {
       "payment.completed",
       "payment",
       true,
+      webhook().data.providerId,
     ];
     const key = `payment:order-17.a:${sha256(JSON.stringify(parts))}`;
     expect(reportOf(webhook()).eventKey).toBe(key);
@@ -77,12 +78,13 @@ describe("readMessage with a signature over the whole body", () => {
     ["submittedAt", webhook({ submittedAt: "2026-03-01T10:00:00Z" })],
     ["topic", webhook({}, { topic: "payment.failed" })],
     ["captured", webhook({ captured: false })],
+    ["number of a completion", webhook({ providerId: "other" })],
   ])("gives another key for another %s", (_, body) => {
     expect(reportOf(body).eventKey).not.toBe(reportOf(webhook()).eventKey);
   });
 
   it("gives the same key if other fields change", () => {
-    const again = webhook({ providerId: null, extra: 1 }, { timestamp: "2027-01-01T00:00:00Z" });
+    const again = webhook({ source: null, extra: 1 }, { timestamp: "2027-01-01T00:00:00Z" });
     expect(reportOf(again).eventKey).toBe(reportOf(webhook()).eventKey);
   });
 
@@ -203,7 +205,8 @@ describe("readMessage with a signature over the whole body", () => {
     expect(report).toMatchObject({ verified: { status: "completed", "total.value": "1475" } });
     expect(report.untrusted).toEqual(untrusted);
     for (const field of Object.keys(untrusted)) expect(report.verified).not.toHaveProperty(field);
-    expect(report.eventKey).toBe(reportOf(webhook()).eventKey);
+    const others = "providerId" in untrusted ? { providerId: null } : {};
+    expect(report.eventKey).toBe(reportOf(webhook(others)).eventKey);
   });
 
   it("takes a completion with numbers that a double cannot hold, and with unknown fields of any form", () => {

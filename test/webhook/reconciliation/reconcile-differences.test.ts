@@ -52,6 +52,43 @@ describe("the differences of a report from its payment", () => {
     ]);
   });
 
+  describe("of a second completion, which may be a second transfer,", () => {
+    const first = { providerId: "MVK-778", submittedAt: "2026-11-20T10:00:00.000Z" };
+    const completedBy = (verified: (keyof typeof first)[]): Payment => ({
+      ...payment,
+      state: "completed",
+      status: "completed",
+      open: false,
+      reported: { status: "completed", at: "2026-11-20T10:00:06.000Z", verified, ...first },
+    });
+    const both = completedBy(["providerId", "submittedAt"]);
+    const second = (data: Record<string, unknown>) => reportOf("completed", data);
+
+    it("name another number of the provider", () => {
+      const differs = { field: "providerId", expected: "MVK-778", got: "MVK-779" };
+      expect(differencesOf(both, second({ providerId: "MVK-779" }))).toEqual([differs]);
+      expect(differencesOf(both, reportOf("submitted", { providerId: "MVK-779" }))).toEqual([]);
+      expect(differencesOf(completedBy([]), second({ providerId: "MVK-779" }))).toEqual([]);
+    });
+
+    it("name no number that is written otherwise, and no other time of the same number", () => {
+      const submittedAt = "2026-11-20T11:00:00.000Z";
+      for (const data of [{ providerId: "mvk 778" }, { submittedAt }, { providerId: "mvk778", submittedAt }])
+        expect(differencesOf(both, second(data))).toEqual([]);
+      const short = { ...both, reported: { ...both.reported!, providerId: "7" } };
+      expect(differencesOf(short, second({ providerId: "7" }))).toEqual([]);
+    });
+
+    it("name another time where a number is not signed or missing", () => {
+      const submittedAt = "2026-11-20T11:00:00.000Z";
+      const differs = { field: "submittedAt", expected: first.submittedAt, got: submittedAt };
+      expect(differencesOf(completedBy(["submittedAt"]), second({ submittedAt }))).toEqual([differs]);
+      expect(differencesOf(both, second({ providerId: "", submittedAt }))).toEqual([differs]);
+      const sameTime = { providerId: null, submittedAt: "2026-11-20T11:00:00+01:00" };
+      expect(differencesOf(both, second(sameTime))).toEqual([]);
+    });
+  });
+
   it("name a service id that another payment has, also where the payment has none", () => {
     const { serviceId: _, ...unbound } = payment;
     const report = reportOf("completed");
