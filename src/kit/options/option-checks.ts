@@ -40,7 +40,7 @@ export const isFunction: OptionCheck = (option, value) =>
   value === undefined || typeof value === "function" ? [] : invalid(option, "must be a function.");
 
 /** Refuses a clock that returns no time now: each webhook and each creation would fail with it. */
-export const clock: OptionCheck = (option, value) => {
+export const timeFunction: OptionCheck = (option, value) => {
   if (value === undefined || typeof value !== "function")
     return isFunction(option, value, undefined as never);
   const now = (value as () => unknown)();

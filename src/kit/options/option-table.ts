@@ -140,7 +140,7 @@ export const optionTable = {
     parse: (text, option) => (read.onOrOff(text, option) ? undefined : false),
     check: check.logger,
   },
-  now: { default: () => new Date(), check: check.clock },
+  now: { default: () => new Date(), check: check.timeFunction },
 } satisfies { readonly [Name in keyof Values]: OptionRow<Values[Name]> };
 
 /** All rows with their paths. */

@@ -38,7 +38,7 @@ describe("readMessage with a signature over the whole body", () => {
       "payment.completed",
       "payment",
       true,
-      webhook().data.providerId,
+      "TX99812",
     ];
     const key = `payment:order-17.a:${sha256(JSON.stringify(parts))}`;
     expect(reportOf(webhook()).eventKey).toBe(key);
