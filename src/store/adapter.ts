@@ -1,10 +1,10 @@
 /** A record as the database has it. */
 export interface StoredRecord {
-  /** Printable ASCII; unique. */
+  /** The key. It is unique, and consists of printable ASCII characters. */
   key: string;
-  /** JSON, which only the kit reads. */
+  /** The value in JSON. Only the kit reads it. */
   value: string;
-  /** 1 when the record is written for the first time; one more with each later write. */
+  /** 1 when the record is first written, and one more with each later write. */
   version: number;
 }
 
@@ -12,7 +12,7 @@ export interface StoredRecord {
 export interface RecordChange {
   /** The key of the record. */
   key: string;
-  /** The version that the database must have now; 0 where it must have no record with this key. */
+  /** The version that the database must have now. 0 means that it must have no record with this key. */
   version: number;
   /** The new value, with the next version; `null` deletes the record. */
   value: string | null;
@@ -20,35 +20,44 @@ export interface RecordChange {
 
 /** A range of keys. */
 export interface KeyRange {
-  /** The first key. */
+  /** The first key of the range. */
   from: string;
-  /** The end of the range, which is not part of it. */
+  /** The end of the range. A record with this key does not belong to the range. */
   to: string;
-  /** The number of records at most. */
+  /** The maximum number of records. */
   limit: number;
   /** Whether to begin with the last key. */
   reverse: boolean;
 }
 
-/** What every adapter does. */
+/** The members that both kinds of adapters have. */
 interface AnyAdapter<Tx> {
-  /** `false` where a commit can be lost in a crash. Such a store is refused when NODE_ENV is production. */
+  /** `false` if a crash can lose a commit. The kit refuses such a store when NODE_ENV is production. */
   readonly durable: boolean;
   /**
-   * Returns those of at most 100 records that exist, in any order, as committed when it is called or later, also by other processes.
-   * They may be of different moments. With `tx`, as its transaction sees them, which must not be an older snapshot.
+   * Returns the existing records among at most 100 keys, in any order. A record must be as new as the last
+   * commit before this call, also if another process made the commit. The records may be of different
+   * moments. With `tx`, returns the records as this transaction sees them. The transaction must not use an
+   * older snapshot.
    */
   read(keys: readonly string[], tx?: Tx): Promise<readonly StoredRecord[]>;
   /**
-   * Returns the records of a range in the order of their keys, compared byte by byte. Keys are printable ASCII, without spaces, and at most
-   * 500 characters long; the ends of a range can have a space. What is committed counts as in `read`.
+   * Returns the records of a range in the order of their keys, compared byte by byte. Keys are printable
+   * ASCII without spaces, and have at most 500 characters. The ends of a range can contain a space. As in
+   * `read`, every earlier commit counts.
    */
   scan(range: KeyRange, tx?: Tx): Promise<readonly StoredRecord[]>;
-  /** The number of changes that one `write` can take, at least 60. A handler's items come on top of at most 3. @default no limit */
+  /**
+   * The number of changes that one `write` can take, at least 60. A handler's items can come on top of at
+   * most 3 changes. @default no limit
+   */
   readonly maxChanges?: number;
-  /** Returns the database's clock, in milliseconds since 1970. Leases go by it. @default the clock of this process */
+  /**
+   * Returns the time of the database's clock, in milliseconds since 1970. Leases use this clock.
+   * @default the clock of this process
+   */
   now?(): Promise<number>;
-  /** Makes the tables. Safe to call again, and from several processes at the same time. */
+  /** Creates the tables. Several calls, also from several processes at the same time, are safe. */
   migrate?(): Promise<void>;
   /** Releases the connections. */
   close?(): Promise<void>;
@@ -57,32 +66,34 @@ interface AnyAdapter<Tx> {
 /** A database with transactions in which an application can read and write. */
 export interface TransactionAdapter<Tx extends object> extends AnyAdapter<Tx> {
   /**
-   * Begins, runs and commits durably. Rolls back and rejects with the same error if `run` rejects. `tx` is an object of its own for
-   * each transaction; handlers get it. Where the connection was lost, its statements reject with a TillkitError `store_unavailable`: the
-   * handler's run does then not count as failed.
+   * Begins a transaction, runs `run` and commits durably. If `run` rejects, rolls back and rejects with the
+   * same error. `tx` is a separate object for each transaction, and handlers get it. After the connection is
+   * lost, the statements of `tx` must reject with a TillkitError `store_unavailable`. The handler's run then
+   * does not count as failed.
    */
   transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * Makes all changes inside the transaction, with every statement on `tx`, and resolves to `true`. Resolves to `false` where the version of any record is not the
-   * expected one, and for nothing else; what it did until then is rolled back by the caller.
+   * Makes all changes inside the transaction, with every statement on `tx`, and resolves to `true`. Resolves
+   * to `false` if a record does not have the expected version, and for no other reason. The caller then rolls
+   * back.
    */
   write(changes: readonly RecordChange[], tx: Tx): Promise<boolean>;
 }
 
-/** A database that writes several records all or nothing, and has no other transactions. */
+/** A database that writes several records all or nothing, and that has no other transactions. */
 export interface BatchAdapter<Item> extends AnyAdapter<undefined> {
-  /** Absent: it tells the two kinds of adapters apart. */
+  /** Always absent. The kit recognises a batch adapter by the absence of this member. */
   transaction?: never;
   /**
-   * Makes all changes and the application's own writes durably, and resolves to `true`. Where a record does
-   * not have the expected version, it writes nothing and resolves to `false`. Rejects with a TillkitError
-   * `store_conflict` where a write of the application is refused: then the handler's run has failed.
+   * Makes all changes and the application's own writes durably, and resolves to `true`. If a record does not
+   * have the expected version, writes nothing and resolves to `false`. Rejects with a TillkitError
+   * `store_conflict` if the database refuses a write of the application. The handler's run has then failed.
    */
   write(changes: readonly RecordChange[], items: readonly Item[]): Promise<boolean>;
 }
 
 /** The transaction of a store over a {@link BatchAdapter}. */
 export interface BatchTx<Item> {
-  /** Adds writes of the application, which are made with the commit. They cannot be read before. */
+  /** Adds writes of the application. The commit makes these writes, so they cannot be read before. */
   add(...items: readonly Item[]): void;
 }

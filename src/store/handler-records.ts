@@ -1,43 +1,46 @@
 import { type PaymentNeed, type WebhookNeed } from "../model/attention.js";
 import { type EventType } from "../model/event-map.js";
 
-/** A small record about the kit itself: what people decided about a handler, for example. */
+/** A small record about the kit itself, for example about a person's decision about a handler. */
 export interface NoteRecord {
-  /** What it is about, such as `handler`: at most 32 ASCII characters. */
+  /** The subject of the note, such as `handler`: at most 32 ASCII characters. */
   kind: string;
-  /** Unique among the notes of its kind; at most 191 characters. */
+  /** The id, which is unique among the notes of one kind: at most 191 characters. */
   id: string;
-  /** One more with each change. 1 for a note that is written for the first time. */
+  /** 1 when the note is first written, and one more with each change. */
   version: number;
-  /** Plain JSON. */
+  /** The content as plain JSON. */
   value: Readonly<Record<string, unknown>>;
 }
 
-/** Which notes `notes` returns. */
+/** The page of notes that `notes` returns. */
 export interface NotesOptions {
-  /** The kind of all of them. */
+  /** The kind of the notes. */
   kind: string;
-  /** Only these. @default all of the kind */
+  /** Only the notes with these ids. @default all of the kind */
   ids?: readonly string[];
   /** The id of the last note of the page before. @default none */
   after?: string;
-  /** The number of notes at most. A store may return pages in another order than by id, but always in the same one. @default all */
+  /**
+   * The maximum number of notes. A store may order its pages in another way than by id, but always in the
+   * same way. @default all
+   */
   limit?: number;
 }
 
-/** A handler: the event that it wants (`"*"`: every event), and its durable name. */
+/** A handler: its name, and the event that it wants. */
 export interface HandlerKey {
-  /** The event that it wants; `"*"` for every event. */
+  /** The event that the handler wants. `"*"` means every event. */
   event: EventType | "*";
-  /** Its durable name. */
+  /** The durable name of the handler. */
   name: string;
 }
 
 /** A handler that a process registers. */
 export interface Registration extends HandlerKey {
   /**
-   * Set where this process has registered the handler before: if the store has forgotten it since, as an older copy of a database has, the
-   * handler also gets the events that were recorded at this time or later. ISO 8601 UTC.
+   * Set if this process has registered the handler before. If the store has forgotten the handler since, as a
+   * restored backup has, the handler also gets the events recorded at this time or later. ISO 8601 UTC.
    */
   since?: string;
 }
@@ -48,15 +51,15 @@ export interface HandlerSummary {
   name: string;
   /** The events for which it is registered, sorted. */
   events: HandlerKey["event"][];
-  /** The number of its dispatches that are not ended, also of those that will be made of stored events. */
+  /** The number of its open dispatches, including those that stored events will still get. */
   waiting: number;
   /** The number of its dead dispatches. */
   dead: number;
 }
 
-/** Which handler to retire: all registrations of its name, or only the one for this event. */
+/** The handler to retire: all registrations of its name, or only the one for an event. */
 export interface RetireOptions {
-  /** The name. */
+  /** The name of the handler. */
   handler: string;
   /** Only the registration for this event. @default all registrations of the name */
   event?: HandlerKey["event"];
@@ -64,20 +67,20 @@ export interface RetireOptions {
   limit: number;
 }
 
-/** Which dispatches `revived` returns. */
+/** The page of dispatches that `revived` returns. */
 export interface RevivedPage {
-  /** The id under which they were revived. */
+  /** The id under which the dispatches were revived. */
   run: string;
   /** The last dispatch of the page before. @default none */
   after?: { eventId: string; handler: string };
-  /** The number of dispatches at most. */
+  /** The maximum number of dispatches. */
   limit: number;
 }
 
-/** What `counts` leaves out. */
+/** The payments, webhooks and handlers that `counts` leaves out. */
 export interface CountsOptions {
   /** The names of handlers whose waiting events do not count for `oldestUndoneAt`. @default none */
   except?: readonly string[];
-  /** Only needs of payments and webhooks from before these times count: ISO 8601 UTC. @default all of them */
+  /** For each need, only payments and webhooks from before this time count: ISO 8601 UTC. @default all */
   before?: { readonly [Need in PaymentNeed | WebhookNeed]?: string };
 }

@@ -7,11 +7,11 @@ import { type WebhookRecord } from "./records.js";
 export interface PaymentPosition {
   /** When the payment was created. */
   createdAt: string;
-  /** The clientId, for payments of one moment. */
+  /** The clientId, which orders payments of the same moment. */
   clientId: string;
 }
 
-/** Which payments `due` returns. */
+/** The page of payments that `due` returns. */
 export interface DuePage {
   /** Only payments that were created before this time: ISO 8601 UTC. */
   before: string;
@@ -21,15 +21,15 @@ export interface DuePage {
   limit: number;
 }
 
-/** Which payments `list` returns: those that match every given condition. */
+/** The page of payments that `list` returns. They match every given condition. */
 export interface PaymentPage {
   /** Only payments in this state. */
   state?: PaymentState;
-  /** Only payments about which a person has to see this: see `needOfPayment`. */
+  /** Only payments with this need: see `needOfPayment`. */
   need?: PaymentNeed;
-  /** Only payments of this order. */
+  /** Only payments of this reference. */
   reference?: string;
-  /** `reported.providerId`, whether it is verified or not. */
+  /** Only payments with this `reported.providerId`, whether it is verified or not. */
   providerId?: string;
   /** Only payments that were created at this time or later: ISO 8601 UTC. */
   from?: string;
@@ -43,15 +43,19 @@ export interface PaymentPage {
   limit: number;
 }
 
-/** Which records `history` returns: the newest ones of each kind. */
+/** The page of records that `history` returns: the newest records of each kind. */
 export interface HistoryPage {
-  /** The number of webhooks, of events and of resolutions at most. @default 1000 */
+  /** The maximum number of webhooks, of events and of resolutions. @default 1000 */
   limit?: number;
-  /** Of each kind that is named only those before this record, the oldest one of the page before. */
+  /**
+   * The oldest records of the page before. Of each kind that is named here, only older records are returned.
+   */
   before?: HistoryPosition;
 }
 
-/** Where a page of a history begins. Of a kind that is not named the page has the newest records. */
+/**
+ * The oldest record of each kind on the page before. A kind that is absent begins with its newest records.
+ */
 export interface HistoryPosition {
   /** The oldest webhook of the page before. */
   webhook?: { receivedAt: string; receiptId: string };
@@ -61,35 +65,35 @@ export interface HistoryPosition {
   resolution?: { at: string; id: string };
 }
 
-/** Where `prune` ended: only its store reads it. */
+/** The position at which `prune` ended. Only the store that made it reads it. */
 export interface PrunePosition {
-  /** Where the webhooks ended. */
+  /** The position among the webhooks. */
   webhooks: string;
-  /** Where the events ended. */
+  /** The position among the events. */
   events: string;
 }
 
-/** What one call of `prune` deleted. */
+/** The result of one call of `prune`. */
 export interface PrunedBatch {
   /** The number of webhooks whose bytes were deleted. */
   webhooks: number;
   /** The number of deleted events. */
   events: number;
-  /** Where the next call goes on. */
+  /** The position from which the next call continues. */
   after?: PrunePosition;
 }
 
-/** Which webhooks `webhooks` returns: those that match every given condition. */
+/** The page of webhooks that `webhooks` returns. They match every given condition. */
 export interface WebhookPage {
   /** Only webhooks that name this payment. */
   clientId?: string;
-  /** Only webhooks that name one of these payments; only with `need`. */
+  /** Only webhooks that name one of these payments. Allowed only with `need`. */
   clientIds?: readonly string[];
   /** Only this webhook. */
   receiptId?: string;
   /** Only webhooks with this outcome. */
   outcome?: WebhookRecord["outcome"];
-  /** Only webhooks about which a person has to see this, and that no resolution names. */
+  /** Only webhooks with this need that no resolution names. */
   need?: WebhookNeed;
   /** Only webhooks that arrived at this time or later: ISO 8601 UTC. */
   from?: string;
@@ -101,7 +105,7 @@ export interface WebhookPage {
   limit: number;
 }
 
-/** Which dispatches `dead` returns: those that match every given condition. */
+/** The page of dispatches that `dead` returns. They match every given condition. */
 export interface DeadPage {
   /** Only dispatches of this event. */
   eventId?: string;
@@ -109,15 +113,15 @@ export interface DeadPage {
   handler?: string;
   /** Only dispatches of events of this type. */
   type?: EventType;
-  /** A part of the last error, in capital or small letters. */
+  /** A part of the last error. Capital and small letters are equal. */
   error?: string;
-  /** Only those that died at this time or later, by the database's clock: ISO 8601 UTC. */
+  /** Only dispatches that died at this time or later, by the database's clock: ISO 8601 UTC. */
   since?: string;
-  /** Leaves out those that were revived under this id. Required with `revive`, which stores it. */
+  /** Leaves out dispatches that were revived under this id. Required with `revive`, which stores the id. */
   run?: string;
   /** The last dispatch of the page before. @default none */
   after?: { eventId: string; handler: string };
-  /** Whether to make them pending again. */
+  /** Whether to make the dispatches pending again. */
   revive: boolean;
   /** The maximum number of dispatches. */
   limit: number;

@@ -7,8 +7,8 @@ import { type HandlerKey, type NoteRecord } from "./handler-records.js";
 export type * from "./handler-records.js";
 
 /**
- * The result of a verified webhook. Two outcomes wait and change later: `unmatched` waits for its payment,
- * `unconfirmed` waits for the lookup that `confirm` asks for. The others are final.
+ * The result of a verified webhook. Two outcomes change later: `unmatched` waits for the webhook's payment,
+ * and `unconfirmed` waits for the lookup that the option `confirm` requires. The other outcomes are final.
  */
 export type Outcome =
   | "applied"
@@ -21,171 +21,177 @@ export type Outcome =
   | "unrecognised"
   | "inadmissible";
 
-/** A verified webhook as it is stored. A `duplicate` is never stored; it is counted as a copy of the first one. */
+/** A verified webhook as it is stored. A `duplicate` is counted as a copy of the stored webhook. */
 export interface WebhookRecord {
-  /** Made by the kit at arrival. A second record of the same arrival changes nothing. */
+  /** The id that the kit gives at arrival. A second record with this id changes nothing. */
   receiptId: string;
-  /** Equal for two webhooks about the same event, of which one is stored. At most 80 ASCII characters. */
+  /**
+   * Equal for two webhooks about the same event. The store keeps one of them. At most 80 characters of ASCII.
+   */
   eventKey: string;
-  /** What became of the webhook. */
+  /** The result of the webhook. */
   outcome: Exclude<Outcome, "duplicate">;
-  /** Why, for people: `total.value: expected 1475, got 14750`. */
+  /** The reason for the outcome, for people: `total.value: expected 1475, got 14750`. */
   reason?: string;
-  /** Present where the message named a payment. */
+  /** The payment that the message names, if it names one. */
   clientId?: string;
-  /** The status that the message reports, where it names a payment. */
+  /** The status that the message reports, if the message names a payment. */
   status?: string;
   /** The exact bytes that arrived. */
   rawBody: Buffer;
-  /** What the signature covered when it was verified. A later change of the configuration does not change it. */
+  /** The fields that the signature covered when it was verified. Later configurations do not change them. */
   covers: "body" | readonly SignedField[];
-  /** ISO 8601 UTC. */
+  /** The time of arrival: ISO 8601 UTC. */
   receivedAt: string;
-  /** The number of copies that came after it. Only `webhooks` returns it, where there are any. */
+  /** The number of copies that arrived later. Only `webhooks` returns it, and only if there are any. */
   copies?: number;
-  /** `lookup`: not a webhook, but the service's answer to a lookup of the kit. Absent for a webhook. */
+  /** `lookup`: the record is the service's answer to a lookup of the kit. Absent for a webhook. */
   kind?: "lookup";
-  /** When `outcome` was decided, if that was later than the arrival: ISO 8601 UTC. */
+  /** The time when `outcome` was decided, if that was later than the arrival: ISO 8601 UTC. */
   decidedAt?: string;
 }
 
-/** What a person decided or did about a payment or a webhook. */
+/** A person's decision or action about a payment or a webhook. */
 export interface ResolutionRecord {
-  /** Made by the kit from what is resolved, so that resolving it twice makes one record; unique. */
+  /**
+   * A unique id that the kit makes from the resolved case. A second resolution of the case has the same id.
+   */
   id: string;
-  /** The payment, or the clientId that the webhook names. */
+  /** The clientId of the payment, or the clientId that the webhook names. */
   clientId: string;
-  /** What the person decided or did. */
+  /** The person's decision or action. */
   action: "accepted" | "refunded" | "dismissed" | "adopted" | "replayed";
-  /** The webhook that was resolved, if it was one. */
+  /** The receiptId of the resolved webhook, if a webhook was resolved. */
   receiptId?: string;
-  /** With `accepted` and `refunded`, where the person gave some. */
+  /** With `accepted` and `refunded`: the evidence that the person gave, if any. */
   evidence?: Evidence;
-  /** With `refunded`. Absent where an earlier version stored it: then all of the money went back. */
+  /** With `refunded`: the refunded amount. Absent in records of earlier versions, where it means all. */
   refund?: Refund;
-  /** The state of the payment before, or the outcome of the webhook: at most 64 characters. Absent where there was none. */
+  /** The payment's state or the webhook's outcome before, at most 64 characters. Absent if there was none. */
   before?: string;
-  /** That state or outcome after it. Absent where an earlier version stored it. */
+  /** The state or outcome after the resolution. Absent if an earlier version stored the record. */
   after?: string;
-  /** As the person wrote it. */
+  /** The reason as the person wrote it. */
   reason: string;
-  /** Who. */
+  /** The name of the person. */
   by: string;
-  /** ISO 8601 UTC. */
+  /** The time of the resolution: ISO 8601 UTC. */
   at: string;
 }
 
-/** A durable event as it is stored. `payload` is plain JSON. */
+/** A durable event as it is stored. */
 export interface EventRecord {
-  /** Made by the kit; unique. */
+  /** The unique id, which the kit makes. */
   id: string;
   /** The name of the event, such as `payment.completed`. */
   type: EventType;
   /** The payment that the event is about, if it is about one. */
   clientId?: string;
-  /** When it was recorded: ISO 8601 UTC. */
+  /** The time when the event was recorded: ISO 8601 UTC. */
   recordedAt: string;
-  /** What handlers get, as plain JSON. */
+  /** The content that handlers get, as plain JSON. */
   payload: Readonly<Record<string, unknown>>;
 }
 
-/** What to read and lock before a decision. */
+/** The keys of the payments and webhooks to read and lock before a decision. */
 export interface LockKeys {
-  /** Payments by their clientId. */
+  /** The clientIds of payments. */
   clientIds?: readonly string[];
-  /** All payments of these references. */
+  /** References. Each names all of its payments. */
   references?: readonly string[];
-  /** Payments by the service's id. */
+  /** The service ids of payments. */
   serviceIds?: readonly string[];
-  /** Not locked. `lock` only says which of them are stored. */
+  /** The eventKeys of webhooks, which are not locked. `lock` returns the eventKeys that are stored. */
   eventKeys?: readonly string[];
-  /** The caller only reads: `lock` may return the payments without waiting for their locks. */
+  /** Whether the caller only reads. `lock` may then return the payments without waiting for their locks. */
   readOnly?: boolean;
 }
 
-/** What `lock` found. */
+/** The payments and eventKeys that `lock` found. */
 export interface Locked {
-  /** The payments that any key names, and every other payment of their references; each once. */
+  /** The payments that any key names, and every other payment of their references. Each appears once. */
   payments: Payment[];
-  /** Those of the given eventKeys that are stored. */
+  /** The stored ones among the given eventKeys. */
   eventKeys: string[];
 }
 
-/** What one transaction writes. Every list may be empty or absent. */
+/** The writes of one transaction. Every list may be empty or absent. */
 export interface Changes {
   /** New payments. */
   created?: readonly Payment[];
   /**
-   * Payments that `lock` returned in this transaction, with their new content and every field. Their `clientId`,
+   * Payments that `lock` returned in this transaction, with every field, as they are to be. Their `clientId`,
    * `reference` and `createdAt` never change, so a store need not write these again.
    */
   updated?: readonly Payment[];
   /** New webhooks. */
   webhooks?: readonly WebhookRecord[];
-  /** How many further copies of stored webhooks arrived. */
+  /** The numbers of further copies of stored webhooks. */
   copies?: readonly { eventKey: string; count: number }[];
-  /** The new outcomes of webhooks that were decided again, such as parked ones that found their payment. */
+  /** The new outcomes of webhooks that were decided again, for example because their payment appeared. */
   rematched?: readonly Rematched[];
-  /** receiptIds of waiting webhooks that were raised: `stray` no longer returns them. Unknown ones are skipped. */
+  /**
+   * The receiptIds of waiting webhooks that were raised. `stray` then skips them. Unknown ids are skipped.
+   */
   raised?: readonly string[];
-  /** receiptIds of waiting webhooks that were dismissed: `stray` and `counts` no longer include them. */
+  /** The receiptIds of waiting webhooks that were dismissed. `stray` and `counts` no longer include them. */
   dismissed?: readonly string[];
-  /** New resolutions. An `id` that is taken rejects with `store_conflict`. */
+  /** New resolutions. If an `id` is taken, `save` rejects with `store_conflict`. */
   resolutions?: readonly ResolutionRecord[];
   /**
-   * Notes, each with the version that it has now (0 where there is none) and its new value; `null` deletes it. Another version rejects
-   * with `store_conflict`.
+   * Notes, each with its present version (0 if there is no such note) and its new value. `null` deletes the
+   * note. If the version is another one, `save` rejects with `store_conflict`.
    */
   notes?: readonly (Omit<NoteRecord, "value"> & { value: NoteRecord["value"] | null })[];
   /** New events. */
   events?: readonly EventRecord[];
 }
 
-/** A webhook that was decided again. */
+/** The new outcome of a webhook that was decided again. */
 export interface Rematched {
-  /** The webhook. */
+  /** The receiptId of the webhook. */
   receiptId: string;
-  /** Its new outcome. */
+  /** The new outcome of the webhook. */
   outcome: WebhookRecord["outcome"];
-  /** Why, for people. Absent: the webhook has no reason any more. */
+  /** The reason for the new outcome, for people. Absent: the webhook no longer has a reason. */
   reason?: string;
-  /** When it was decided again: ISO 8601 UTC. */
+  /** The time of the new decision: ISO 8601 UTC. */
   decidedAt?: string;
 }
 
-/** What `save` did not store. */
+/** The rows that `save` did not store. */
 export interface Saved {
-  /** clientIds of `created` payments that were not stored, because their clientId or open reference is taken. */
+  /** The clientIds of `created` payments whose clientId or open reference is taken. */
   takenClientIds: string[];
-  /** eventKeys of `webhooks` that were not stored, because their eventKey or receiptId is taken. */
+  /** The eventKeys of `webhooks` whose eventKey or receiptId is taken. */
   takenEventKeys: string[];
 }
 
-/** Which dispatches to claim, and for how long. */
+/** The options of `claim`: which dispatches to claim, and for how long. */
 export interface ClaimOptions {
   /** The handlers whose dispatches may be claimed. */
   handlers: readonly HandlerKey[];
   /** The maximum number of claims. */
   limit: number;
-  /** How long the leases last, by the database's clock. */
+  /** The duration of the leases, by the database's clock. */
   leaseMs: number;
 }
 
-/** One dispatch that this process may run now. */
+/** A dispatch that this process may run now. */
 export interface Claim {
   /** The event that the handler gets. */
   event: EventRecord;
   /** The name of the handler. */
   handler: string;
-  /** Grows with each claim of this dispatch. `settle` and `renew` refuse an older one. */
+  /** A number that grows with each claim of this dispatch. `settle` and `renew` refuse an older number. */
   fence: number;
-  /** How often it was claimed, this time included. */
+  /** The number of claims of this dispatch, this claim included. */
   attempt: number;
-  /** How often a run was settled as failed. */
+  /** The number of runs that were settled as failed. */
   failures: number;
 }
 
-/** What identifies one claimed run of a dispatch. */
+/** The key of one claimed run of a dispatch. */
 export interface RunKey {
   /** The event of the dispatch. */
   eventId: string;
@@ -195,47 +201,50 @@ export interface RunKey {
   fence: number;
 }
 
-/** How a run ended. */
+/** The end of a run. */
 export interface Settlement extends RunKey {
   /**
-   * `done`: never claimed again. `failed`: claimed again after `retryInMs`, with one failure more. `released`: claimed
-   * again after `retryInMs`, and this attempt is not counted. `dead`: never claimed again, and kept.
+   * The result of the run:
+   * - `done`: the dispatch is never claimed again
+   * - `failed`: the dispatch is claimed again after `retryInMs`, with one failure more
+   * - `released`: the dispatch is claimed again after `retryInMs`, and this attempt is not counted
+   * - `dead`: the dispatch is never claimed again, and is kept
    */
   state: "done" | "failed" | "released" | "dead";
   /**
-   * Only the commit follows in this transaction, so a store may send the settlement and the commit in one message. It
-   * then resolves to `true`; where it would have resolved to `false`, it rolls back and rejects the transaction with
-   * `lease_lost`. A store may ignore it.
+   * Whether only the commit follows in this transaction. A store may then send the settlement with the
+   * commit. In that case `settle` resolves to `true`. If the lease was lost, the store rolls back and rejects
+   * the transaction with `lease_lost`. A store may ignore this field.
    */
   isLast?: true;
-  /** With `failed` and `released`: how long to wait, by the database's clock. @default 0 */
+  /** With `failed` and `released`: the wait before the next claim, by the database's clock. @default 0 */
   retryInMs?: number;
-  /** With `failed` and `dead`: for people; at most 2,000 characters. */
+  /** With `failed` and `dead`: the error message for people, at most 2,000 characters. */
   error?: string;
 }
 
-/** How much is waiting. */
+/** The numbers of records that wait for a handler, a payment or a person. */
 export interface StoreCounts {
-  /** Dispatches that are dead. */
+  /** The number of dead dispatches. */
   dead: number;
-  /** Webhooks that wait for their payment or for a lookup. */
+  /** The number of webhooks that wait for their payment or for a lookup. */
   parked: number;
-  /** The number of payments and of webhooks that a person has to see, by the reason: at most 10,000 of each. Absent for none. */
+  /** The number of payments and webhooks that a person has to see, by need, at most 10,000 of each. */
   needs?: { readonly [Need in PaymentNeed | WebhookNeed]?: number };
-  /** When the oldest event was recorded that some registered handler has not done, if there is one. */
+  /** The time when the oldest event was recorded that a registered handler has not done, if there is one. */
   oldestUndoneAt?: string;
   /**
-   * The handlers whose oldest undone dispatch could be claimed now, the type of its event, and since when. Where a process calls the handler, this
-   * lasts for a moment. Absent: nothing is said about handlers that no process has.
+   * The handlers whose oldest undone dispatch could be claimed now, with the type of its event and since
+   * when. While a process calls the handler, this lasts only for a moment. A store may leave this list out.
    */
   waiting?: readonly { handler: string; event?: EventType; since: string }[];
-  /** The clock that leases go by, if it is not that of this machine: ISO 8601 UTC. */
+  /** The time of the clock that leases use, if it is not this machine's clock: ISO 8601 UTC. */
   clock?: string;
 }
 
 /** The present state of one handler's dispatch of one event. */
 export interface DispatchRecord {
-  /** The event. */
+  /** The id of the event. */
   eventId: string;
   /** The name of the event. */
   type: EventType;
@@ -245,33 +254,33 @@ export interface DispatchRecord {
   handler: string;
   /** `pending` and `leased` are open; `done`, `dead` and `retired` are ended. */
   state: "pending" | "leased" | "done" | "dead" | "retired";
-  /** How often it was claimed. */
+  /** The number of claims. */
   attempt: number;
-  /** How often a run was settled as failed. The last run of a dead dispatch is not among them: it was settled as dead. */
+  /** The number of runs that were settled as failed. The last run of a dead dispatch is not counted here. */
   failures: number;
-  /** The message of its last failure, for people. */
+  /** The message of the last failure, for people. */
   error?: string;
-  /** When a run was last settled, or the dispatch retired, by the database's clock: ISO 8601 UTC. */
+  /** The time when a run was last settled or the dispatch retired, by the database's clock: ISO 8601 UTC. */
   settledAt?: string;
-  /** When a pending one may run, by the database's clock: ISO 8601 UTC. Absent: immediately. */
+  /** The time when a pending dispatch may run, by the database's clock: ISO 8601 UTC. Absent: immediately. */
   dueAt?: string;
-  /** How it ended each time before it was revived, oldest first; the last 20. Absent if it never was. */
+  /** The dead ends before each revival, oldest first, at most the last 20. Absent if it was never revived. */
   past?: readonly PastEnd[];
-  /** The id under which it was last revived. */
+  /** The id under which the dispatch was last revived. */
   run?: string;
 }
 
-/** How a dispatch was dead before it was revived. */
+/** The state of a dead dispatch before it was revived. */
 export type PastEnd = Pick<DispatchRecord, "attempt" | "failures" | "error" | "settledAt">;
 
-/** What is stored about one clientId. */
+/** The stored records of one clientId. */
 export interface StoredHistory {
-  /** The webhooks without their bytes. `copies` is the number of repetitions. */
+  /** The webhooks without their bytes. `copies` is the number of later copies. */
   webhooks: (Omit<WebhookRecord, "rawBody"> & { copies: number })[];
   /** The events about the payment, oldest first. */
   events: EventRecord[];
   /** The dispatches of these events. */
   dispatches: DispatchRecord[];
-  /** What people decided about the payment, or about webhooks that name it. */
+  /** The decisions of people about the payment, or about webhooks that name it. */
   resolutions: ResolutionRecord[];
 }

@@ -32,29 +32,29 @@ import {
 import { conflict } from "../rules/payments.js";
 import { newestBefore } from "./rows.js";
 
-/** `payload` is read-only, so it is kept uncopied; every reader gets a copy. */
+/** An event with its dispatches. `payload` is not copied when stored, because every reader gets a copy. */
 type EventInMemory = EventRecord & { dispatches: Dispatch[] };
 
 interface Dispatch extends Omit<DispatchRecord, "eventId" | "type" | "clientId" | "dueAt"> {
   event: EventInMemory;
-  /** The place of the event among all events. */
+  /** The position of the event among all events. */
   seq: number;
-  /** When a pending one is due, or the lease of a leased one ends; by the monotonic clock of this process. 0: immediately. */
+  /** The time, by `performance.now()`, at which it is due or its lease ends. 0 means immediately. */
   dueAt: number;
   fence: number;
 }
 
-/** The list of every event without dispatches: most events of a test have none. */
+/** The list that events without dispatches share. Most events of a test have no dispatches. */
 const noDispatches: Dispatch[] = [];
 
-/** Events and their dispatches. Only `settle` and `insert` are part of a caller's transaction. */
+/** Events and their dispatches. Only `settle` and `insert` take part in a caller's transaction. */
 export class DispatchesTable {
-  /** By id. The id of a pruned event stays, without the event. */
+  /** The events by id. The id of a pruned event stays, without the event. */
   readonly #events = new Map<string, EventInMemory | undefined>();
   #handlers: HandlerKey[] = [];
-  /** Those that are pending or leased, in the order of their events. */
+  /** The pending and leased dispatches, in the order of their events. */
   readonly #open = new Set<Dispatch>();
-  /** Those that are done, dead or retired. */
+  /** The dispatches that are done, dead or retired. */
   readonly #ended = new Set<Dispatch>();
   readonly #drafted = new Map<string, EventInMemory>();
   #settlements: Settlement[] = [];
@@ -73,7 +73,7 @@ export class DispatchesTable {
     }
   }
 
-  /** Opens dispatches again, or late, in the order of their events. */
+  /** Adds dispatches to the open ones, and sorts these by event again. */
   #reopen(dispatches: readonly Dispatch[]): void {
     if (dispatches.length === 0) return;
     const open = [...this.#open, ...dispatches].toSorted(byEvent);
@@ -81,7 +81,7 @@ export class DispatchesTable {
     for (const dispatch of open) this.#open.add(dispatch);
   }
 
-  /** Makes the dispatches of a handler that was retired, and that a process still has. */
+  /** Makes the missing dispatches of a handler for the events since a time. */
   #dispatchSince(handler: HandlerKey, since: string): void {
     const made: Dispatch[] = [];
     for (const [index, event] of [...this.#events.values()].entries()) {
@@ -140,7 +140,7 @@ export class DispatchesTable {
   }
 
   history(clientId: string, page: HistoryPage): { events: EventRecord[]; dispatches: DispatchRecord[] } {
-    // Without an index: only people ask for it, and every webhook would have to update the index.
+    // There is no index: only people call this, and every webhook would have to update the index.
     const found = [...this.#events.values()].flatMap((event) => (event?.clientId === clientId ? event : []));
     const events = newestBefore(found, page, ({ event }) => event?.id);
     const dispatches = events.flatMap((event) => event.dispatches);
@@ -180,7 +180,10 @@ export class DispatchesTable {
       .slice(0, limit);
   }
 
-  /** Forgets registrations of a handler name, and retires at most `limit` of its dispatches. Returns how many. */
+  /**
+   * Forgets registrations of a handler name, and retires at most `limit` of its dispatches. Returns the
+   * number of them.
+   */
   retire(options: RetireOptions): number {
     const { handler, limit } = options;
     this.#handlers = leftAfter(options, this.#handlers);
@@ -197,7 +200,7 @@ export class DispatchesTable {
     return found.length;
   }
 
-  /** Deletes events whose dispatches are all final. Returns how many. */
+  /** Deletes events whose dispatches are all final. Returns the number of deleted events. */
   prune(before: string, limit: number): number {
     let pruned = 0;
     for (const [id, event] of this.#events) {
@@ -248,7 +251,7 @@ export class DispatchesTable {
   }
 }
 
-/** Returns a copy of plain JSON, as a database would. */
+/** Returns the event with a copy of its payload. */
 function withoutDispatches({ dispatches: _, ...event }: EventInMemory): EventRecord {
   return { ...event, payload: JSON.parse(JSON.stringify(event.payload)) as EventRecord["payload"] };
 }

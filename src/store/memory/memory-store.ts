@@ -47,8 +47,8 @@ export interface MemoryTx {
 }
 
 /**
- * Stores everything in this process and loses it when the process exits: for tests and first tries. Refused with the code
- * `store_not_durable` when NODE_ENV is production. Runs one transaction at a time.
+ * Stores everything in this process and loses it when the process exits. It is for tests and first tries, and
+ * runs one transaction at a time. The kit refuses it with `store_not_durable` if NODE_ENV is production.
  */
 export class MemoryStore implements PaymentStore<MemoryTx> {
   readonly durable = false;
@@ -66,7 +66,7 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     this.#resolutions,
     this.#notes,
   ];
-  /** Resolves when the last transaction has ended. */
+  /** A promise that resolves when the last transaction has ended. */
   #last: Promise<unknown> = Promise.resolve();
   #current: MemoryTx | undefined;
   /** The error of the first change that the current transaction refused. */
@@ -177,7 +177,7 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
 
   async dead(options: DeadPage): Promise<DispatchRecord[]> {
     const find = async () => this.#dispatches.dead(options);
-    // A transaction for a read would wait for ever where the caller is inside of one.
+    // If the caller is inside a transaction, a transaction for a read would wait forever.
     return options.revive ? this.transaction(find) : find();
   }
 
@@ -263,7 +263,7 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
     this.#refusal = undefined;
     try {
       const result = await run(tx);
-      // `run` may have swallowed the error, and the changes before it must not be committed alone.
+      // `run` may have swallowed the error. The earlier changes must then not be committed either.
       if (this.#refusal !== undefined)
         throw new TillkitError("transaction_poisoned", "A change was refused.", { cause: this.#refusal });
       for (const table of this.#tables) table.commit();
@@ -284,7 +284,7 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   }
 }
 
-/** Returns a `tx` that opens its transaction at its first use: a handler that never uses it must not make the others wait. */
+/** Returns a `tx` that opens its transaction at its first use. Until then, other transactions can run. */
 function lateTx(open: () => Promise<MemoryTx>): MemoryTx {
   const writes: (() => void)[] = [];
   let opened: Promise<void> | undefined;

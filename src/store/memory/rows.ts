@@ -1,13 +1,17 @@
 import { type HistoryPage, type HistoryPosition } from "../contract.js";
 
-/** Rows by their keys, as the running transaction sees them, and as they are committed. A row is replaced, and never changed. */
+/**
+ * Rows by key, both as the running transaction sees them and as committed. `put` replaces a row as a whole.
+ */
 export class Rows<Row> {
   readonly #rows = new Map<string, Row>();
-  /** The rows that the transaction wrote, as they were before it. */
+  /** The earlier values of the rows that the transaction wrote. */
   readonly #before = new Map<string, Row | undefined>();
   readonly #onChange: (key: string, before: Row | undefined, after: Row | undefined) => void;
 
-  /** @param onChange - Called for each row that is written or rolled back, for the indexes of a table. */
+  /**
+   * @param onChange - Called for each row that is written or rolled back, to update the indexes of a table.
+   */
   constructor(onChange: (key: string, before: Row | undefined, after: Row | undefined) => void = () => {}) {
     this.#onChange = onChange;
   }
@@ -16,7 +20,7 @@ export class Rows<Row> {
     return this.#rows.get(key);
   }
 
-  /** Writes a row; `undefined` deletes it. */
+  /** Writes a row. `undefined` deletes it. */
   put(key: string, row: Row | undefined): void {
     const before = this.#rows.get(key);
     if (!this.#before.has(key)) this.#before.set(key, before);
@@ -27,7 +31,10 @@ export class Rows<Row> {
     return this.#before.has(key) ? this.#before.get(key) : this.#rows.get(key);
   }
 
-  /** Returns the committed rows with these keys, and those that the transaction has changed, for which an index may say something else. */
+  /**
+   * Returns the committed rows with these keys, and all rows that the transaction has changed. An index
+   * already contains the transaction's changes, so it may lack the latter keys.
+   */
   committedOf(keys: Iterable<string>): Row[] {
     return [...new Set([...keys, ...this.#before.keys()])].flatMap((key) => this.committed(key) ?? []);
   }
@@ -53,7 +60,7 @@ export class Rows<Row> {
   }
 }
 
-/** Returns the rows of a page of a history: the newest ones before the row that the page names. */
+/** Returns the newest rows before the row that the page names. */
 export function newestBefore<Row extends { id: string } | { receiptId: string }>(
   rows: readonly Row[],
   { limit = 1000, before = {} }: HistoryPage,

@@ -14,11 +14,11 @@ import { newestBefore, Rows } from "./rows.js";
 
 type Optional = "reason" | "clientId" | "status" | "kind" | "decidedAt" | "isResolved";
 
-/** Absent fields are set too: an object that gets fields later takes more memory. */
+/** A row has every field from the start, because an object that gets fields later takes more memory. */
 type Row = Omit<WebhookState, Optional> & {
   [Name in Optional]: WebhookState[Name] | undefined;
 } & {
-  /** One character for each byte: a string takes less memory than a Buffer. */
+  /** The bytes, one character for each byte: a string takes less memory than a Buffer. */
   rawBody: string;
 };
 
@@ -26,9 +26,9 @@ type Row = Omit<WebhookState, Optional> & {
 export class WebhooksTable implements WebhookRows {
   readonly rows = new Rows<Row>((eventKey, before, after) => this.#index(eventKey, before, after));
   readonly #eventKeys = new Map<string, string>();
-  /** The eventKeys of webhooks that wait, in order of arrival. */
+  /** The eventKeys of waiting webhooks, in order of arrival. */
   readonly #waiting = new Set<string>();
-  /** The eventKeys of webhooks that their payment would decide, by clientId, in order of arrival. */
+  /** The eventKeys of rematchable webhooks by clientId, in order of arrival. */
   readonly #rematchableOf = new Map<string, Set<string>>();
 
   hasEventKey(eventKey: string): boolean {
@@ -96,12 +96,12 @@ export class WebhooksTable implements WebhookRows {
     return this.rows.committedOf(this.#waiting).filter(({ waits }) => waits).length;
   }
 
-  /** Returns what a person has to see, of each webhook, with its time. */
+  /** Returns the need of each webhook, with the time of its arrival. */
   needs(): (readonly [WebhookNeed | undefined, string])[] {
     return this.rows.allCommitted().map((row) => [openNeedOf(row), row.receivedAt] as const);
   }
 
-  /** Removes the bytes of final webhooks. Returns of how many. */
+  /** Removes the bytes of final webhooks. Returns the number of these webhooks. */
   prune(before: string, limit: number): number {
     const isOver = (row: Row): boolean => isSettled(row) && row.receivedAt < before && row.rawBody !== "";
     const over = this.rows.allCommitted().filter(isOver).slice(0, limit);
@@ -109,7 +109,9 @@ export class WebhooksTable implements WebhookRows {
     return over.length;
   }
 
-  /** Without an index by clientId: only people ask, and every webhook would have to update it. */
+  /**
+   * Sorts matching rows. There is no index by clientId: only people ask, and every webhook would update it.
+   */
   #sorted(isWanted: (row: Row) => boolean): Row[] {
     return this.rows.allCommitted().filter(isWanted).toSorted(byArrival);
   }
@@ -132,7 +134,7 @@ function copyOf(covers: WebhookRecord["covers"]): WebhookRecord["covers"] {
   return covers === "body" ? covers : [...covers];
 }
 
-/** Returns everything but the bytes. An absent value has no key. */
+/** Returns everything but the bytes. An `undefined` value has no key. */
 function factsOf(row: Row): StoredHistory["webhooks"][number] {
   const { rawBody: _bytes, waits: _waits, isStray: _stray, isResolved: _resolved, ...shown } = row;
   const present = Object.entries(shown).filter(([, value]) => value !== undefined);

@@ -16,12 +16,12 @@ export function wants(key: HandlerKey, type: EventRecord["type"]): boolean {
   return key.event === "*" || key.event === type;
 }
 
-/** Returns the names of the handlers that want events of this type. One name may be registered for this event and for all events. */
+/** Returns the names of the handlers that want events of this type, each once. */
 export function namesWanting(handlers: readonly HandlerKey[], type: EventRecord["type"]): string[] {
   return [...new Set(handlers.filter((key) => wants(key, type)).map(({ name }) => name))];
 }
 
-/** Returns those handlers that are not registered yet. */
+/** Returns the handlers that are not registered yet. */
 export function unknownAmong<Key extends HandlerKey>(
   handlers: readonly Key[],
   known: readonly HandlerKey[],
@@ -37,7 +37,7 @@ export function leftAfter(
   return known.filter((key) => key.name !== handler || (event !== undefined && key.event !== event));
 }
 
-/** Returns the registered handlers by name, with the numbers that `count` returns. */
+/** Returns the registered handlers by name, each with the numbers from `count`. */
 export function summarizedBy(
   known: readonly HandlerKey[],
   count: (kind: "waiting" | "dead", name: string) => number,
@@ -55,7 +55,7 @@ export function summarizedBy(
 
 type State = Pick<DispatchRecord, "state">;
 
-/** Returns whether the dispatch waits for a run, or has one. */
+/** Returns whether the dispatch waits for a run, or is running. */
 export function isOpen({ state }: State): boolean {
   return state === "pending" || state === "leased";
 }
@@ -70,7 +70,7 @@ export function isLeasedBy(run: Pick<RunKey, "fence">, dispatch: State & Pick<Ru
   return dispatch.state === "leased" && dispatch.fence === run.fence;
 }
 
-/** A dispatch before its first run, and after it was revived. */
+/** The fields of a dispatch before its first run, and after it was revived. */
 export const undone = { state: "pending", dueAt: 0, attempt: 0, failures: 0 } as const;
 
 type Counts = Pick<DispatchRecord, "state" | "attempt" | "failures" | "error" | "settledAt">;
@@ -91,7 +91,7 @@ export function afterRun<Dispatch extends Counts>(
 /** The number of earlier ends that a dispatch keeps. */
 const maxPast = 20;
 
-/** Returns what changes in a dead dispatch that is revived. `undefined` removes a field. */
+/** Returns the fields that change when a dead dispatch is revived. `undefined` removes a field. */
 export function revivedBy(
   run: string | undefined,
   { attempt, failures, error, settledAt, past = [] }: Pick<DispatchRecord, "past"> & PastEnd,
@@ -100,7 +100,7 @@ export function revivedBy(
   return { ...undone, error: undefined, settledAt: undefined, run, past: [...past, end].slice(-maxPast) };
 }
 
-/** Returns whether `dead` returns a dispatch: its state and the conditions of the page. */
+/** Returns whether a dead dispatch matches the conditions of the page. */
 export function isOnDeadPage(
   { eventId, handler, type, error, since, run }: Partial<DeadPage>,
   dispatch: Pick<DispatchRecord, "eventId" | "handler" | "type" | "error" | "settledAt" | "run">,

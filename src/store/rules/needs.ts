@@ -12,7 +12,7 @@ type Need = PaymentNeed | WebhookNeed;
 /** All needs of payments and webhooks. */
 export const needs: readonly Need[] = [...paymentNeeds, ...webhookNeeds];
 
-/** Returns the `needs` of `StoreCounts`, which has no empty ones. */
+/** Returns the `needs` of `StoreCounts`, without needs that nothing has. */
 export function needsIn(counted: readonly (readonly [Need, number])[]): Pick<StoreCounts, "needs"> {
   const found = counted.flatMap(([need, count]) =>
     count > 0 ? [[need, Math.min(count, maxCounted)] as const] : [],
@@ -20,7 +20,7 @@ export function needsIn(counted: readonly (readonly [Need, number])[]): Pick<Sto
   return found.length > 0 ? { needs: Object.fromEntries(found) } : {};
 }
 
-/** Counts needs, each with its time. */
+/** Counts the needs that were found, each given with the time of its payment or webhook. */
 export function needCounts(
   found: readonly (readonly [Need | undefined, string])[],
   { before = {} }: CountsOptions = {},

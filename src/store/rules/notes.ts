@@ -2,9 +2,9 @@ import { type Changes, type NoteRecord, type NotesOptions } from "../records.js"
 import { conflict } from "./payments.js";
 
 /**
- * Returns a note after a change; `undefined` where it is deleted.
+ * Returns a note after a change, or `undefined` if the change deletes the note.
  *
- * @throws TillkitError `store_conflict` if it has another version
+ * @throws TillkitError `store_conflict` if the note has another version
  */
 export function changedNote(
   before: NoteRecord | undefined,
@@ -13,11 +13,11 @@ export function changedNote(
   if ((before?.version ?? 0) !== version)
     throw conflict(`The note ${kind} ${id} has another version than ${version}.`);
   if (value === null) return undefined;
-  // As a database keeps it: without what is undefined.
+  // JSON drops `undefined`, as a database does.
   return { kind, id, version: version + 1, value: JSON.parse(JSON.stringify(value)) as typeof value };
 }
 
-/** Returns copies of those notes that are asked for, sorted by id. */
+/** Returns copies of the notes that match the options, sorted by id. */
 export function notesAmong(
   notes: readonly NoteRecord[],
   { kind, ids, after, limit = Infinity }: NotesOptions,

@@ -9,11 +9,11 @@ export interface PaymentRows {
   attempts(reference: string): readonly Payment[];
   hasClientId(clientId: string): boolean;
   hasServiceId(serviceId: string): boolean;
-  /** Writes a payment, beside the others of its reference. */
+  /** Writes a payment. `others` are the other payments of its reference. */
   put(payment: Payment, before: Payment | undefined, others: readonly Payment[]): void;
 }
 
-/** Writes payments. Returns the clientIds of those that were not created, because their clientId or open reference is taken. */
+/** Writes payments. Returns the clientIds of new payments whose clientId or open reference is taken. */
 export function savePayments(
   rows: PaymentRows,
   updated: readonly Payment[],
@@ -53,12 +53,12 @@ export function conflict(message: string): TillkitError {
   return new TillkitError("store_conflict", message);
 }
 
-/** Returns whether the payment is awaited and was not raised as overdue. */
+/** Returns whether the payment is awaited and was not yet raised as overdue. */
 export function isUndecided({ state, overdueAt }: Payment): boolean {
   return overdueAt === undefined && awaitedStates.includes(state);
 }
 
-/** Compares two payments by their creation. */
+/** Compares two payments by `createdAt`, then by clientId. */
 export function byCreation(a: PaymentPosition, b: PaymentPosition): number {
   const [left, right] = [`${a.createdAt} ${a.clientId}`, `${b.createdAt} ${b.clientId}`];
   return left < right ? -1 : left > right ? 1 : 0;

@@ -1,20 +1,20 @@
 import { TillkitError } from "../../errors/index.js";
 
-/** A store whose transactions can be opened late. */
+/** A store that can open a transaction late. */
 interface LateOpening<Tx> {
   transaction(run: (tx: Tx) => Promise<void>): Promise<void>;
   /** Returns a `tx` that calls `open` at its first use. */
   lateTx(open: () => Promise<Tx>): Tx;
 }
 
-/** Does what `runHandler` of a store promises. Opens the transaction at the first use of `tx`, or for `finish`. */
+/** Implements `runHandler`. Opens the transaction at the first use of `tx`, or else for `finish`. */
 export async function runLazily<Tx>(
   store: LateOpening<Tx>,
   run: (tx: Tx) => Promise<unknown>,
   finish: (tx: Tx) => Promise<void>,
 ): Promise<void> {
-  // The store runs a callback in a transaction, but the application code decides only later whether it needs one.
-  // So the callback hands its `tx` out, and then waits for the outcome of the run.
+  // `store.transaction` calls a callback with `tx`, but `run` decides only later whether it needs `tx`. So
+  // the callback hands out its `tx`, and then waits for the end of `run`.
   let isOver = false;
   let opened: Promise<void> | undefined;
   const open = (): Promise<Tx> => {
@@ -44,8 +44,8 @@ export async function runLazily<Tx>(
   try {
     await outcome;
   } catch (error) {
-    // Waits for the rollback, because the next run must not meet its locks. A transaction that ended first throws its own
-    // error.
+    // Waits for the rollback, because the next run must not meet its locks. If the transaction ended first,
+    // `opened` rejects with the transaction's own error.
     await opened;
     throw error;
   }

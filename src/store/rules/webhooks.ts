@@ -8,17 +8,17 @@ export function isWaiting({ outcome }: { outcome: Outcome }): boolean {
   return outcome === "unmatched" || outcome === "unconfirmed";
 }
 
-/** Returns whether the webhook is decided again when its payment appears. */
+/** Returns whether the kit decides the webhook again when its payment appears. */
 export function isRematchable(webhook: { outcome: Outcome }): boolean {
   return isWaiting(webhook) || webhook.outcome === "foreign";
 }
 
-/** Returns whether a person must settle the webhook. Its bytes are kept until then. */
+/** Returns whether a person must settle the webhook. The store keeps the bytes until then. */
 export function needsResolution({ outcome }: { outcome: Outcome }): boolean {
   return outcome === "mismatch" || outcome === "inadmissible";
 }
 
-/** The outcomes that a person has to see. */
+/** The need that each outcome causes. The other outcomes need no person. */
 export const needOfOutcome: { readonly [Name in Outcome]?: WebhookNeed } = {
   mismatch: "mismatched",
   unmatched: "unmatched",
@@ -26,7 +26,7 @@ export const needOfOutcome: { readonly [Name in Outcome]?: WebhookNeed } = {
   inadmissible: "inadmissible",
 };
 
-/** Returns what a person has to see about a webhook with this outcome. */
+/** Returns the need that a webhook with this outcome causes. */
 export function needOfWebhook({
   outcome,
   status,
@@ -34,24 +34,24 @@ export function needOfWebhook({
   outcome: Outcome;
   status?: string | undefined;
 }): WebhookNeed | undefined {
-  // Too late for its payment, with a status that the kit does not know: perhaps a refund.
+  // The kit does not know this late status. It may report a refund.
   if (outcome === "stale") return status === undefined || isKnownStatus(status) ? undefined : "reported";
   return needOfOutcome[outcome];
 }
 
-/** What a store keeps of a webhook beside its bytes. */
+/** The fields of a webhook that a store keeps, without the bytes. */
 export interface WebhookState extends Omit<WebhookRecord, "rawBody"> {
-  /** The number of copies after the first webhook. */
+  /** The number of copies that arrived after the first webhook. */
   copies: number;
-  /** Whether it waits for its payment or a lookup. */
+  /** Whether the webhook waits for its payment or a lookup. */
   waits: boolean;
-  /** Whether it waits and was not raised yet. */
+  /** Whether the webhook waits and was not raised yet. */
   isStray: boolean;
-  /** Whether a person has resolved it. */
+  /** Whether a person has resolved the webhook. */
   isResolved?: boolean;
 }
 
-/** Returns what a person has to see about a webhook that was not dismissed, and that no resolution names since it was decided. */
+/** Returns the need of a webhook, unless a person dismissed the webhook or resolved its present outcome. */
 export function openNeedOf(
   row: Pick<WebhookState, "outcome" | "waits"> & {
     status?: string | undefined;
@@ -74,7 +74,7 @@ type WebhookChanges = Pick<
   "webhooks" | "copies" | "rematched" | "raised" | "dismissed" | "resolutions"
 >;
 
-/** Fields of a webhook that are replaced. One that becomes `undefined` goes. */
+/** Fields of a webhook to replace. A field that is `undefined` is removed. */
 export type ReplacedFields = { [Name in keyof WebhookState]?: WebhookState[Name] | undefined };
 
 /** The webhooks of a transaction. */
@@ -83,11 +83,11 @@ export interface WebhookRows {
   hasReceipt(receiptId: string): boolean;
   add(webhook: WebhookRecord, waits: boolean): void;
   addCopies(eventKey: string, count: number): void;
-  /** Skips a receipt that is not stored. */
+  /** Changes a webhook. Skips a receiptId that is not stored. */
   replace(receiptId: string, fields: ReplacedFields): void;
 }
 
-/** Writes webhooks. Returns the eventKeys of those whose eventKey or receiptId is taken. */
+/** Writes webhooks. Returns the eventKeys of webhooks whose eventKey or receiptId is taken. */
 export function saveWebhooks(rows: WebhookRows, changes: WebhookChanges): string[] {
   const taken: string[] = [];
   for (const webhook of changes.webhooks ?? [])
@@ -105,14 +105,14 @@ export function saveWebhooks(rows: WebhookRows, changes: WebhookChanges): string
   return taken;
 }
 
-/** Returns the receipts of webhooks that a person resolves. */
+/** Returns the receiptIds of the webhooks that these resolutions name. */
 export function resolvedBy({ resolutions = [] }: Pick<Changes, "resolutions">): string[] {
   return resolutions.flatMap(({ receiptId }) => receiptId ?? []);
 }
 
 type ArrivalPosition = Pick<WebhookRecord, "receivedAt" | "receiptId">;
 
-/** Compares two webhooks by their arrival. */
+/** Compares two webhooks by `receivedAt`, then by receiptId. */
 export function byArrival(a: ArrivalPosition, b: ArrivalPosition): number {
   const [left, right] = [`${a.receivedAt} ${a.receiptId}`, `${b.receivedAt} ${b.receiptId}`];
   return left < right ? -1 : left > right ? 1 : 0;
