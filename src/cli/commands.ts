@@ -2,7 +2,7 @@ import { TillkitError } from "../errors/index.js";
 import { didYouMean } from "../shared/nearest.js";
 import { type CommandDefinition, type Command, withCommonOptions } from "./terminal/command.js";
 
-/** Every command, in the order of the help. Its file is loaded when it is called, with what it imports. */
+/** Every command, in the order of the help. A command's file is imported when the command is called. */
 const commandTable: Readonly<Record<string, { summary: string; load: () => Promise<CommandDefinition> }>> = {
   init: {
     summary: "add payments to an Express app, or make a shop in an empty folder",
@@ -75,7 +75,7 @@ export const commandSummaries: readonly Pick<Command, "name" | "summary">[] = Ob
   commandTable,
 ).map(([name, { summary }]) => ({ name, summary }));
 
-/** Loads a command. Throws `command_unknown` or `command_option_unknown`. */
+/** Loads a command. Throws `command_unknown`, or `command_option_unknown` for a name such as `--port`. */
 export async function loadCommand(name: string): Promise<Command> {
   if (!Object.hasOwn(commandTable, name)) throw unknownCommand(name);
   const { summary, load } = commandTable[name]!;

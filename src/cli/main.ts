@@ -3,20 +3,20 @@ import { run } from "./run.js";
 
 const { stdin, stdout, stderr, env, argv } = process;
 
-// The reader of a pipe may stop early: `tillkit help | head -1`.
+// The reader of a pipe may stop early, as in `tillkit help | head -1`.
 stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit();
   throw error;
 });
 
-// The text for people is lost then, but not the result, nor the exit code.
+// If standard error is closed, text for people is lost, but the command continues.
 stderr.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
 });
 
 let stopping: AbortController | undefined;
 
-/** Returns a signal that the first Ctrl-C aborts. In a command that does not ask for it, Ctrl-C ends the process. */
+/** Returns a signal that the first Ctrl-C aborts. Without this call, Ctrl-C ends the process. */
 function stopSignal(): AbortSignal {
   if (!stopping) {
     const controller = (stopping = new AbortController());

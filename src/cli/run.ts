@@ -9,7 +9,7 @@ import { readEnvironment } from "./terminal/read-file.js";
 
 /** Runs the command line, and resolves to the exit code. Never rejects: an error is printed. */
 export async function run(argv: readonly string[], context: ProcessContext): Promise<ExitCode> {
-  // Before the arguments are parsed: an error in them must be printed as JSON too.
+  // `--json` is read before the other arguments, so that errors in them are also printed as JSON.
   const output = createOutput(context, beforeOperands(argv).includes("--json"));
   try {
     return await runCommand(argv, context, output);
@@ -18,7 +18,7 @@ export async function run(argv: readonly string[], context: ProcessContext): Pro
   }
 }
 
-/** Returns the arguments before `--`. The arguments behind it are operands: an order may be named `--json`. */
+/** Returns the arguments before `--`. The arguments after `--` are operands, even one such as `--json`. */
 function beforeOperands(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf("--");
   return end < 0 ? argv : argv.slice(0, end);
@@ -55,7 +55,7 @@ async function runCommand(
     env,
     cwd,
     now,
-    // Read only by commands that run until they are stopped: reading it replaces what Ctrl-C does.
+    // Reading the signal stops Ctrl-C from ending the process, so only long-running commands read it.
     get signal() {
       return context.signal;
     },
@@ -84,7 +84,7 @@ function printErrorHelp(code: string | undefined, output: Output): ExitCode {
 }
 
 function printError(error: unknown, output: Output): ExitCode {
-  // Fields instead of `instanceof`: an error may come from the other copy of the package.
+  // `instanceof` would not recognize an error of the package's other copy (ESM or CommonJS).
   const given = error as Partial<Record<string, unknown>>;
   const code = typeof given["code"] === "string" ? given["code"] : "unexpected";
   const message = error instanceof Error ? error.message : String(error);
@@ -100,7 +100,7 @@ function printError(error: unknown, output: Output): ExitCode {
   return isWrongUse ? 2 : 3;
 }
 
-/** Codes of the kit that mean, on the command line, that an option is missing or wrong. */
+/** The kit's codes that mean a missing or wrong option on the command line. */
 const wrongUses = [
   "option_invalid",
   "query_invalid",

@@ -21,7 +21,7 @@ import { envFileOption } from "../terminal/read-file.js";
 import { printColumns } from "../terminal/table.js";
 import { decimalOption, requiredOptions, timeOption } from "../terminal/option-values.js";
 
-/** The rules whose facts are in the store. What this command's own process is like tells nothing about the application. */
+/** The rules that need only the store. The other rules describe the application's process, not this one. */
 export const listedRules = attentionRules.filter((rule) => rule !== "spool_set_aside" && rule !== "health");
 
 const maxLimit = 200;
@@ -158,7 +158,7 @@ function printEntries(entries: readonly AttentionEntry[], args: Arguments, outpu
     const said =
       last && `${last.did} by ${last.by} at ${last.at.slice(0, 16)}Z: ${last.reason ?? last.after ?? ""}`;
     const wrapped = (text: string) => wrap(oneLine(text), output.width - 2, "  ");
-    // The next steps have commands to copy, which no line break may cut.
+    // The next steps contain commands for copying, so they are never wrapped.
     for (const text of [
       wrapped(why),
       ...stepLines(next, args).map(oneLine),
@@ -176,7 +176,7 @@ function printEntries(entries: readonly AttentionEntry[], args: Arguments, outpu
   }
 }
 
-/** Returns whether the steps of both differ only in the clientId, or a single command runs both handlers again. */
+/** Returns whether one printed entry can stand for both. Dead dispatches of a handler share one command. */
 function isAlike(one: AttentionEntry, other: AttentionEntry): boolean {
   const isOneStep = one.rule === "dead_dispatch" || stepsOf(one) === stepsOf(other);
   return (
@@ -228,7 +228,7 @@ async function change(
   return 0;
 }
 
-/** Says what would be settled, and settles it with `--apply` or after a yes on standard input. */
+/** Prints the entry, and settles it with `--apply` or after a yes on standard input. */
 async function settleEntry(payments: Payments, args: Arguments, context: InputContext): Promise<ExitCode> {
   const { output } = context;
   const action = readAction("settle", args);

@@ -25,7 +25,7 @@ export const backupCommand: CommandDefinition = {
   },
   async run(args, context) {
     const { database, label, tablePrefix } = requireDatabase(args, context);
-    // For an address the store names the tool of its database.
+    // If the database is an address, `backup` throws an error that names the database's own tool.
     if (path.isAbsolute(database)) await requireTables(args, context);
     const file = path.resolve(context.cwd, args.operand!);
     const { bytes } = await sqlStore(database, { tablePrefix }).backup(file);

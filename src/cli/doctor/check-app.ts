@@ -31,7 +31,7 @@ export function* checkWebhook({ webhook, replies, settings }: Checked): Findings
       checkForged(webhook, replies) ??
       checkStatus(webhook, unsigned, replies))
     : failureFinding(webhook, unsigned);
-  // A finding about the access comes alone: the others would follow from it.
+  // If the access has a finding, the other checks are skipped, because they would fail for the same reason.
   if (access) return yield access;
   yield* checkBodies(replies);
   yield* checkSigned(replies, settings);
@@ -60,7 +60,7 @@ function checkRedirect(
   const { location } = headers;
   const to =
     location !== undefined && URL.canParse(location, address) ? new URL(location, address) : undefined;
-  // Without the query, which may contain a secret.
+  // The query is left out, because it may contain a secret.
   return finding("webhook_redirected", `${seen}, a redirect to ${to ? to.origin + to.pathname : "nowhere"}.`);
 }
 
@@ -79,7 +79,8 @@ function checkStatus(address: string, unsigned: Answer, replies: WebhookReplies)
   const { status } = unsigned;
   const byKit = isRefusedByKit(unsigned);
   const seen = `A webhook to ${address} is answered with ${status}`;
-  // A 404 that an address beside it does not get is the application's own refusal. Signed webhooks are checked below.
+  // If an unknown address beside this one gets another answer, the application itself sends the 404.
+  // `checkSigned` checks such an application.
   if (status === 404 && isOwn(unsigned, replies.elsewhere)) return undefined;
   if (status === 404 || status === 405 || status === 501) return finding("webhook_not_mounted", `${seen}.`);
   if (status === 413) return finding("webhook_body_limited", `${seen}, although it has a few hundred bytes.`);
@@ -92,13 +93,13 @@ function checkStatus(address: string, unsigned: Answer, replies: WebhookReplies)
   return finding("webhook_blocked", `${seen} before the signature is checked.`);
 }
 
-/** Returns whether only this address is answered so: the answers are compared without addresses and ids, which they may repeat. */
+/** Returns whether an unknown address gets another answer. Ids in the answers are not compared. */
 function isOwn({ status, body }: Answer, elsewhere: Reply | undefined): boolean {
   const plain = (text: string): string => text.replace(/[\da-f-]{8,}/gi, "");
   return isAnswer(elsewhere) && (elsewhere.status !== status || plain(elsewhere.body) !== plain(body));
 }
 
-/** Returns who reads the body. The kit answers 500 to a webhook only in this case. */
+/** Returns a message about the parser that reads the body first. The kit answers 500 only in this case. */
 function consumedBy({ malformed }: WebhookReplies): string {
   const parser =
     isAnswer(malformed) && !isRefusedByKit(malformed)
@@ -172,10 +173,10 @@ function describeReply(reply: Reply): string {
   return isAnswer(reply) ? `is answered with ${reply.status}` : `has no answer (${reply.reason})`;
 }
 
-/** A `Date` header has whole seconds, and an answer may be slow. A larger difference is not by chance. */
+/** The largest difference that a slow answer and a `Date` header in whole seconds can explain. */
 const maxClockMs = 60_000;
 
-/** Checks that the app's clock agrees with this machine's, by the `Date` of its answer. */
+/** Compares the `Date` header of the app's answer with this machine's clock. */
 export function* checkClock({ replies }: ProbedSubject): Findings {
   const reply = replies?.unsigned;
   const offMs = isAnswer(reply) ? Date.parse(reply.headers.date ?? "") - reply.atMs : Number.NaN;
@@ -188,14 +189,14 @@ export function isClockOff(differenceMs: number): boolean {
   return Math.abs(differenceMs) > maxClockMs;
 }
 
-/** Returns how far a clock is from another: `3 min behind`. */
+/** Returns the difference between two clocks, such as `3 min behind`. */
 export function difference(differenceMs: number): string {
   const seconds = Math.round(Math.abs(differenceMs) / 1000);
   const amount = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
   return `${amount} ${differenceMs < 0 ? "behind" : "ahead of"}`;
 }
 
-/** Checks that a customer who comes back gets the kit's page, as the kit sends it. The token is unknown: the kit answers 404. */
+/** Checks that the return addresses show the kit's unchanged page. An unknown token has status 404. */
 export async function* checkReturns({ mount, isKit, replies, now }: ProbedSubject): AsyncFindings {
   if (mount === undefined || !isKit) return;
   const headers = { Accept: "text/html", ...(replies?.needsHttps && { "X-Forwarded-Proto": "https" }) };

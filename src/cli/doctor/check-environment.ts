@@ -6,7 +6,7 @@ import { isLocal } from "./check-public-url.js";
 import { type AsyncFindings, type DoctorCode, finding, type Findings } from "./findings.js";
 import { type ProbedSubject } from "./subject.js";
 
-/** Codes of the kit for a secret. `option_invalid` is its only problem without a code of its own. */
+/** The doctor's codes by the kit's codes about a secret. `option_invalid` means a padded secret. */
 const secretCodes: Partial<Record<ErrorCode, DoctorCode>> = {
   secret_missing: "secret_missing",
   secret_too_short: "secret_too_short",
@@ -32,7 +32,7 @@ export function* checkWebhookSecret({ settings, outside }: ProbedSubject): Findi
   }
 }
 
-/** Returns what the kit refuses to start with. */
+/** Runs `start`, and returns the problems of the `ConfigurationError` that `start` throws. */
 export function kitProblems(start: () => unknown): readonly ConfigurationProblem[] {
   try {
     start();
@@ -67,16 +67,16 @@ export function* checkProduction(subject: ProbedSubject): Findings {
   }
 }
 
-/** Options that have a check of their own, which says more. */
+/** The options whose problems another check reports in more detail. */
 const checkedElsewhere = /^(TILLKIT_WEBHOOK_SECRET|TILLKIT_PUBLIC_KEY|file|urlOrPool|signature)/;
-/** Variables that have a check of their own if they are set. */
+/** The variables that another check examines if they are set. */
 const checkedIfSet = ["TILLKIT_PUBLIC_URL", "TILLKIT_DATABASE"];
 
-/** Checks everything else that the kit refuses to start with, for an app that sets variables that only the kit reads. */
+/** Checks the other variables by the kit's own rules. Skips an app that sets none of the kit's addresses. */
 export async function* checkKitOptions({ environment, outside, database }: ProbedSubject): AsyncFindings {
   const isConfigured = environment["TILLKIT_PUBLIC_URL"] || environment["TILLKIT_SERVICE_URL"];
   if (outside || !isConfigured) return;
-  // Imported here, because it loads Express, which the other commands do not need.
+  // This import loads Express, which the other commands do not need.
   const { optionsFromEnvironment } = await import("../../index.js");
   for (const { code, option, message } of kitProblems(() => optionsFromEnvironment(environment))) {
     if (checkedElsewhere.test(option) || code === "sandbox_credential_in_production") continue;

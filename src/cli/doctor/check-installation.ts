@@ -4,7 +4,7 @@ import { readOwnPackage, readPackage } from "../terminal/own-package.js";
 import { finding, type Findings } from "./findings.js";
 import { type ProbedSubject } from "./subject.js";
 
-/** Checks the packages that are installed for the app, and the version of Node that runs this, usually the app's too. */
+/** Checks the app's installed packages, and the version of Node that runs this command. */
 export function* checkInstallation(
   { app, outside }: Pick<ProbedSubject, "app" | "outside">,
   nodeVersion = process.versions.node,
@@ -34,7 +34,7 @@ function foldersAbove(folder: string): string[] {
   return parent === folder ? [folder] : [folder, ...foldersAbove(parent)];
 }
 
-/** Returns the versions of all copies of a package by their real paths, also of copies inside other packages. */
+/** Returns the version of each copy of a package by its real path, including copies inside other packages. */
 function copiesOf(name: string, modules: readonly string[]): Map<string, string> {
   const copies = new Map<string, string>();
   const search = (folder: string): void => {
@@ -42,7 +42,7 @@ function copiesOf(name: string, modules: readonly string[]): Map<string, string>
     if (version !== undefined) copies.set(realpathSync(path.join(folder, name)), version);
     for (const one of packagesIn(folder)) {
       const inner = path.join(folder, one, "node_modules");
-      // A link leads to an installation of its own, perhaps back to this one.
+      // A linked package has its own installation, and that installation may link back to this folder.
       if (existsSync(inner) && realpathSync(path.join(folder, one)) === path.join(folder, one)) search(inner);
     }
   };
@@ -58,7 +58,7 @@ function packagesIn(folder: string): string[] {
   });
 }
 
-/** Returns whether a version is in a range of package.json: carets and `>=`, joined by `||`. */
+/** Returns whether a version is in a range of package.json. The range may use `^`, `>=` and `||`. */
 export function isInRange(version: string, range: string): boolean {
   return range.split("||").some((one) => {
     const [, operator, min = ""] = /^\s*(\^|>=)\s*([\d.]+)\s*$/.exec(one) ?? [];

@@ -8,7 +8,7 @@ import { kitProblems } from "./check-environment.js";
 import { type AsyncFindings, finding } from "./findings.js";
 import { type ProbedSubject } from "./subject.js";
 
-/** Checks the refused webhooks that the kit has kept: nothing else shows here which secret the service has. */
+/** Checks the kept refused webhooks, which show whether the configured secret is the service's secret. */
 export async function* checkKeptRefusals(subject: ProbedSubject): AsyncFindings {
   const { environment, envFiles, outside, app, settings } = subject;
   const directory = refusedDirectoryOf(environment["TILLKIT_KEEP_REFUSED"]?.trim());
@@ -18,7 +18,7 @@ export async function* checkKeptRefusals(subject: ProbedSubject): AsyncFindings 
   const why = `To see why the newest webhook was refused: ${verifyLast(directory, envFiles)}`;
 
   let scheme: SignatureScheme | undefined;
-  // What the scheme refuses to start with is found by another check.
+  // `checkWebhookSecret` reports the problems of the settings, so they are ignored here.
   kitProblems(() => (scheme = makeScheme(settings)));
   const [mismatched, matching]: [string[], string[]] = [[], []];
   for (const name of names.filter((one) => one.includes("-signature_mismatch-")))
@@ -45,7 +45,7 @@ async function isVerified(file: string, scheme: SignatureScheme): Promise<boolea
     const { headers, rawBody } = readCapturedRequest(await readFile(file));
     return await scheme.verify({ rawBody, headers: Object.fromEntries(headers) });
   } catch {
-    // It was removed meanwhile, or the scheme cannot read it.
+    // Another process has removed the file, or the scheme cannot read the webhook.
     return false;
   }
 }

@@ -7,7 +7,7 @@ import { compactBody } from "./probe-webhook.js";
 import { isAccepted, isAnswer, isRefusedByKit, sendProbe } from "./send.js";
 import { isHttp, type ProbedSubject } from "./subject.js";
 
-/** Checks the text of the public address. */
+/** Checks the form of the public address, without a request. */
 export function* checkPublicUrl({ publicUrl, isProduction }: ProbedSubject): Findings {
   if (publicUrl === undefined) return;
   const mistake = mistakeIn(publicUrl);
@@ -18,7 +18,7 @@ export function* checkPublicUrl({ publicUrl, isProduction }: ProbedSubject): Fin
     yield finding("public_url_insecure", `${publicUrl} does not use https.`);
 }
 
-/** Returns whether a host leads to this machine, as browsers and most systems resolve it. */
+/** Returns whether browsers and most systems resolve a host name to this machine. */
 export function isThisMachine(host: string): boolean {
   return /^(.*\.)?localhost$/i.test(host) || isLoopback(host);
 }

@@ -31,7 +31,7 @@ async function* checkDatabase(named: NamedDatabase, subject: ProbedSubject): Asy
     const state = await schemaState(database, { tablePrefix });
     if (state.kind === "sqlite") yield* checkDisk(label, database, subject.isProduction, networkDisks);
     yield* checkSchema(label, state, subject.isKit);
-    // A store of another version would change its tables.
+    // If the tables have another version, opening the store would change them.
     if (state.version === state.newest) yield* checkOpened(named, state, subject);
   } catch (error) {
     yield errorFinding(label, error);
@@ -40,13 +40,13 @@ async function* checkDatabase(named: NamedDatabase, subject: ProbedSubject): Asy
 
 const isOff = (spool: string): boolean => /^off$/i.test(spool);
 
-/** Asks a kit over this store what its health says about the spool. It writes nothing. */
+/** Checks the spool by the health report of a kit over this store. Writes nothing. */
 async function* checkSpoolFolder(store: SqlPaymentStore, directory: string | undefined): AsyncFindings {
   const { reasons } = await offlineKit(store, directory ? { spool: { directory } } : {}).health();
   for (const { code, message } of reasons) if (code === "spool_unavailable") yield finding(code, message);
 }
 
-/** Returns whether a database on another host is reached without TLS, as far as its address tells. */
+/** Returns whether an address leads to a database on another host without TLS. */
 function isUnencrypted(database: string, fallback = "disable"): boolean {
   const [, kind] = /^(postgres|mysql|mariadb)(?:ql)?:\/\//i.exec(database) ?? [];
   if (kind === undefined || !URL.canParse(database)) return false;
@@ -67,7 +67,7 @@ function errorFinding(label: string, error: unknown): Finding {
   }
   if (hasCode(error, "driver_missing")) return finding("driver_missing", error.message);
   if (hasCode(error, "database_refused")) return finding("database_refused", error.message);
-  // Any other error too: for a file that is not a database the driver throws its own.
+  // Other errors are reported too. For a file that is not a database, the driver throws its own error.
   return finding("store_unavailable", `${label}: ${error instanceof Error ? error.message : String(error)}`);
 }
 
@@ -76,12 +76,12 @@ function* checkSchema(label: string, { version, newest }: SchemaState, isRunning
   if (version > newest) yield finding("schema_too_new", `${seen} supports at most version ${newest}.`);
   else if (version > 0 && version < newest)
     yield finding("schema_behind", `${seen} needs version ${newest}.`);
-  // Before its first start an app has no tables.
+  // An app has no tables before its first start.
   else if (version === 0 && isRunning)
     yield finding("schema_missing", `${label} has no tables of the kit, although the app runs.`);
 }
 
-/** The warnings of a store that begin with a code. */
+/** The codes with which a warning of a store can begin. */
 const coded = ["sqlite_version_affected", "replication_asynchronous", "database_unexamined"] as const;
 
 const clocks = {
@@ -119,7 +119,7 @@ async function* checkOpened(
 const memoryDisks = [0x01021994, 0x858458f6];
 const networkDisks = [0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997];
 
-/** Checks that a file survives a restart, and is not on one of these network disks. Only on Linux. */
+/** Checks that a file is not on a disk in memory, nor on a disk of a `refused` type. Works only on Linux. */
 async function* checkDisk(
   what: string,
   file: string,

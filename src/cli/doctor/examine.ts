@@ -12,7 +12,7 @@ import { probeWebhook } from "./probe-webhook.js";
 import { isAnswer } from "./send.js";
 import { type ProbedSubject, type DoctorSubject } from "./subject.js";
 
-/** Checks one thing. A check without its input finds nothing. */
+/** A check of the doctor. If the subject lacks the input of the check, the check yields nothing. */
 type DoctorCheck = (subject: ProbedSubject) => Findings | AsyncFindings;
 
 const doctorChecks: readonly DoctorCheck[] = [
@@ -30,7 +30,7 @@ const doctorChecks: readonly DoctorCheck[] = [
   checkInstallation,
 ];
 
-/** Sends the probes to the app, and runs all checks. Returns what was found, examined (`looked`) and not examined (`skipped`). */
+/** Sends the probes and runs all checks. Returns the findings, and names what was examined or skipped. */
 export async function examine(given: DoctorSubject) {
   const replies = given.webhook === undefined ? undefined : await probeWebhook(given.webhook, given);
   const subject: ProbedSubject = { ...given, replies, isKit: replies !== undefined && isKit(replies) };

@@ -1,7 +1,7 @@
 import { errorFixes } from "../../errors/index.js";
 import { type Finding, type Severity } from "../terminal/finding.js";
 
-/** Everything that `tillkit doctor` can find, with its fix. Codes are added, never renamed; `docs/doctor.md` has a row for each. */
+/** The fix for each code of `tillkit doctor`. Codes never change. `docs/doctor.md` has a row for each. */
 export const doctorFixes = {
   // The environment.
   secret_missing: "Set the variable that the app reads to the webhook secret from the service.",
@@ -109,7 +109,7 @@ export const doctorFixes = {
   database_unexamined: "Run the exam on this database before you use the database: see docs/stores.md.",
   database_clock_off: "Synchronise the clock of the database's machine with NTP.",
 
-  // What is installed.
+  // The installation.
   node_unsupported: "Run a version of Node that tillkit supports.",
   express_missing: 'Run "npm install express" in the app.',
   express_unsupported: "Install a version of Express that tillkit supports.",
@@ -138,7 +138,7 @@ const lessThanErrors: Partial<Record<DoctorCode, Severity>> = {
   database_unencrypted: "warning",
 };
 
-/** Returns the severity that a finding has unless a check gives another. */
+/** Returns the default severity of a finding. */
 export function severityOf(code: DoctorCode): Severity {
   return lessThanErrors[code] ?? "error";
 }

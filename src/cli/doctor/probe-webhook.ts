@@ -3,7 +3,7 @@ import { expectedSignature } from "../sign/make-scheme.js";
 import { type SignatureSettings } from "../sign/signature-settings.js";
 import { isAccepted, isAnswer, type Reply, sendProbe } from "./send.js";
 
-/** A webhook of a type and topic that do not exist, for no payment. It is constant, so that a second run is a duplicate. */
+/** A constant webhook of an unknown type, for no payment. The kit takes a second run for a duplicate. */
 const meaningless = {
   topic: "tillkit.doctor",
   timestamp: "2026-01-01T00:00:00.000Z",
@@ -24,36 +24,36 @@ const meaningless = {
 export const compactBody = JSON.stringify(meaningless);
 /** A body that changes when it is parsed and written again. */
 const spacedBody = `${JSON.stringify(meaningless, null, 2)}\r\n`;
-/** Longer than any webhook of the interface document, and within the kit's limit. */
+/** A body longer than any webhook of the interface document, but within the kit's limit. */
 const longBody = JSON.stringify({ ...meaningless, note: "x".repeat(16 * 1024) });
 
 /** The replies of a webhook's address to harmless requests. */
 export interface WebhookReplies {
-  /** To a webhook without a signature. The only reply if there is no answer. */
+  /** The reply to a webhook without a signature. If there is no answer, the other replies are absent. */
   unsigned: Reply;
-  /** To a GET. */
+  /** The reply to a GET. */
   read?: Reply;
-  /** To a wrong signature, and a charset in the content type. */
+  /** The reply to a wrong signature, with a charset in the content type. */
   forged?: Reply;
-  /** To 16 KiB. */
+  /** The reply to a webhook of 16 KiB. */
   long?: Reply;
-  /** To a body that is not JSON. */
+  /** The reply to a body that is not JSON. */
   malformed?: Reply;
-  /** To a body in two halves. */
+  /** The reply to a body that is sent in two halves. */
   slow?: Reply;
-  /** From an address beside it that does not exist. */
+  /** The reply of an unknown address beside the webhook's address. */
   elsewhere?: Reply;
-  /** To a correct signature. Absent if nothing may or can be signed. */
+  /** The reply to a correct signature. Absent if the doctor may not sign, or cannot. */
   signed?: Reply;
-  /** To a correct signature of a body with spaces and line breaks. */
+  /** The reply to a correct signature of a body with spaces and line breaks. */
   spaced?: Reply;
-  /** If the correct signature was refused: the secret, scheme, algorithm or header that was accepted. */
+  /** The changed secret, scheme, algorithm or header that was accepted after `signed` was refused. */
   acceptedWith?: string;
   /** Whether the app redirects to https if no proxy says that the request came over https. */
   needsHttps?: boolean;
 }
 
-/** How probes are signed and timed. */
+/** The settings and the clock of the probes. */
 export interface ProbeOptions {
   settings: SignatureSettings;
   /** Whether correctly signed webhooks may be sent. */
@@ -61,10 +61,10 @@ export interface ProbeOptions {
   now: () => Date;
 }
 
-/** Pause between the halves of a body: longer than a pause of a good network, shorter than any sensible limit. */
+/** The pause between the two halves of a body. Every server should wait longer than this pause. */
 const pauseMs = 1200;
 
-/** Sends all probes to the address. An app of the kit records only the correctly signed ones. */
+/** Sends all probes to the address. The kit records only the correctly signed probes. */
 export async function probeWebhook(
   address: string,
   { settings, signs, now }: ProbeOptions,
@@ -76,7 +76,7 @@ export async function probeWebhook(
   let unsigned = await post(compactBody);
   const needsHttps = leadsToHttps(address, unsigned);
   if (needsHttps) {
-    // The header of a proxy that ends TLS.
+    // A proxy that ends TLS sends this header.
     forwarded = { "X-Forwarded-Proto": "https" };
     unsigned = await post(compactBody);
   }
@@ -102,7 +102,7 @@ export async function probeWebhook(
   if (signed === undefined) return replies;
   replies.signed = signed;
   if (isAccepted(signed)) {
-    // The spaces of a body do not change its fields.
+    // Spaces in a body do not change its fields, so only `hmac` needs this probe.
     const spaced = settings.scheme === "hmac" ? await postSigned(spacedBody) : undefined;
     return { ...replies, ...(spaced && { spaced }) };
   }
@@ -117,7 +117,7 @@ function leadsToHttps(address: string, reply: Reply): boolean {
   return address.startsWith("http:") && /^https:/i.test(reply.headers.location ?? "");
 }
 
-/** Returns the most frequent mistakes. Only a few, because each failure counts against this address. */
+/** Returns the settings to try next. There are only a few, because the app may limit failed requests. */
 function alternatives(settings: SignatureSettings): ({ what: string } & Partial<SignatureSettings>)[] {
   const { scheme, algorithm, secrets, merchantId } = settings;
   const otherScheme = scheme === "hmac" ? "fields" : "hmac";

@@ -7,7 +7,7 @@ import { doctorAgent, refusalErrors } from "../../shared/refused-files.js";
 export interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
-  /** The first 64 KiB. */
+  /** The first 64 KiB of the body. */
   body: string;
   /** The time halfway between sending and the first byte of the answer, in milliseconds since 1970. */
   atMs: number;
@@ -68,7 +68,7 @@ export function sendProbe(address: string, probe: Probe): Promise<Reply> {
         if (length > maxAnswerBytes) answer();
       });
       response.on("end", answer);
-      // An answer that breaks off is an answer too.
+      // An answer that ends early still counts as an answer.
       response.on("error", answer);
     });
     if (pauseMs === 0) return void request.end(bytes);
@@ -100,7 +100,7 @@ export function isAccepted(reply: Reply | undefined): reply is Answer {
   return isAnswer(reply) && reply.status >= 200 && reply.status < 300;
 }
 
-/** Returns whether the kit refused the request, and not something in front of it. */
+/** Returns whether the kit refused the request, and not a proxy or a middleware in front of the kit. */
 export function isRefusedByKit(reply: Reply | undefined): boolean {
   const error = isAnswer(reply) ? refusalErrors[reply.status] : undefined;
   return error !== undefined && (reply as Answer).body === JSON.stringify({ error });

@@ -32,7 +32,7 @@ export interface DoctorSubject {
 
 /** A subject, and the replies of its webhook's address. */
 export interface ProbedSubject extends DoctorSubject {
-  /** `undefined` if no address is known. */
+  /** The replies of the webhook's address; `undefined` if no address is known. */
   replies: WebhookReplies | undefined;
   /** Whether the kit answers at the webhook's address. */
   isKit: boolean;
@@ -59,11 +59,11 @@ export async function readSubject(args: Arguments, context: Context): Promise<Do
     throw optionError(
       "With --before-start, no app runs that could answer: leave out --url, --webhook and --outside.",
     );
-  // An invalid public address is a finding.
+  // `checkPublicUrl` reports an invalid public address, so this function ignores it.
   const router = beforeStart
     ? undefined
     : (args.get("url") ?? (publicUrl !== undefined && isHttp(publicUrl) ? publicUrl : undefined));
-  // Somebody who gives the webhook's address as --url means its router.
+  // If --url is the webhook's address, the router's address is the part before /webhook.
   const mount = args.has("webhook")
     ? undefined
     : router?.replace(/(?<!\/)\/+$/, "").replace(/\/webhook$/, "");

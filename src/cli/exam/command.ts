@@ -48,13 +48,13 @@ export const examCommand: CommandDefinition = {
       const timeoutMs = readTimeout(args);
       return await examineModule({ ...(await load(path.resolve(cwd, args.operand!))), timeoutMs }, output);
     } finally {
-      // A store that hangs, or a module with a timer, must not keep the process.
+      // A store that hangs, or a timer of the module, must not keep the process alive.
       setTimeout(() => process.exit(), 5000).unref();
     }
   },
 };
 
-/** Returns the time in milliseconds. */
+/** Returns the timeout in milliseconds. */
 function readTimeout(args: Arguments): number {
   const seconds = decimalOption(args, "timeout") ?? 20;
   if (isWholeNumber(seconds, 1, 3600)) return seconds * 1000;
@@ -86,7 +86,7 @@ async function examineModule(exam: StoreExam<unknown>, output: Output): Promise<
   return failed!.length > 0 ? 1 : 0;
 }
 
-/** Loads a module with a store. Throws `file_unreadable` and `command_operand_invalid`. */
+/** Loads the store's module. Throws `file_unreadable`, or `command_operand_invalid` without a `create`. */
 async function load(file: string): Promise<StoreExam<unknown>> {
   let isEmpty = false;
   try {
@@ -111,7 +111,7 @@ async function load(file: string): Promise<StoreExam<unknown>> {
   });
 }
 
-/** Prints a line for each member, with what is lost where it is left out. */
+/** Prints a line for each member of the store contract. For a member that was left out, prints the loss. */
 function printTable(results: readonly CheckResult[], output: Output): void {
   const cells = (row: readonly string[]): string => row.map((cell) => cell.padStart(8)).join(" ");
   output.print(output.paint("bold", `${"".padEnd(18)}${cells(examOutcomes)}`));

@@ -156,7 +156,7 @@ async function listAll(payments: Payments, args: Arguments, { output }: InputCon
   return 0;
 }
 
-/** Throws `handler_unknown` unless the store knows a handler of this name. */
+/** Throws `handler_unknown` unless the store has a handler of this name. */
 function expectKnown(name: string, handlers: readonly { name: string }[]): void {
   const names = handlers.map((one) => one.name);
   if (names.includes(name)) return;
@@ -210,7 +210,7 @@ async function retry(payments: Payments, args: Arguments, { output }: InputConte
   let revived = await payments.replayDispatches({ ...query, dryRun: !apply });
   const { run } = revived;
   const found = [...revived.dispatches];
-  // A dry run changes nothing, so it would find the same dispatches again.
+  // A dry run ends after one page, because a second call would return the same page.
   while (revived.more && !revived.dryRun) {
     output.draw(`Queued again: ${found.length}`);
     revived = await payments.replayDispatches({ ...query, run, dryRun: false });
@@ -261,7 +261,7 @@ async function retire(payments: Payments, args: Arguments, { output }: InputCont
   return 0;
 }
 
-/** Returns the message for a name of which nothing waits. */
+/** Returns the message for a handler that has no waiting dispatches. */
 async function nothingRetired(payments: Payments, handler: string): Promise<string> {
   const others = (await payments.handlers()).filter(({ name }) => name !== handler).map(({ name }) => name);
   const known = others.length > 0 ? ` The store also has: ${others.join(", ")}.` : "";

@@ -8,7 +8,7 @@ const maxIds = 500;
 
 const stateTexts = { pending: "waits", leased: "runs", done: "done", dead: "dead again", retired: "retired" };
 
-/** Prints what became of the dispatches of one run, and lists those that are not done. */
+/** Prints the results of one run's dispatches, and lists the dispatches that are not done. */
 export async function printRun(payments: Payments, run: string, output: Output): Promise<ExitCode> {
   const outcome = await payments.revivedDispatches(run);
   const { done, dead, waiting, retired, dispatches } = outcome;
@@ -20,7 +20,7 @@ export async function printRun(payments: Payments, run: string, output: Output):
   return 0;
 }
 
-/** Prints dispatches with their orders. It repeats no error, and cuts none, because errors often differ only at their ends. */
+/** Prints dispatches with their orders. Errors are not cut, because they often differ only at their ends. */
 export async function printDispatches(
   payments: Payments,
   dispatches: RevivedOutcome["dispatches"],

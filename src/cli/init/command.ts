@@ -73,7 +73,7 @@ export const initCommand: CommandDefinition = {
   },
 };
 
-/** Prints a new file as a whole, and the lines of another one that change. */
+/** Prints all lines of a new file, or the changed lines of an existing file with the lines beside them. */
 function show({ file, content, before = "", added }: FileChange, output: Output): void {
   output.print(`\n${output.paint("bold", added ? `${file}, changed by these lines` : `${file}, new`)}`);
   const lines = content.replace(/\n$/, "").split(/\r?\n/);
@@ -91,7 +91,7 @@ function show({ file, content, before = "", added }: FileChange, output: Output)
   }
 }
 
-/** Returns a function that asks a question on standard input. Where the input ends, the answer is no. */
+/** Returns a function that asks a question on standard input. If the input ends, the answer is no. */
 function asking({ stdin, output }: Context) {
   const lines = createInterface({ input: stdin });
   const answers = lines[Symbol.asyncIterator]();
@@ -106,7 +106,7 @@ function asking({ stdin, output }: Context) {
   return Object.assign(ask, { close: () => lines.close() });
 }
 
-/** Writes one file. Never overwrites one: what is there must be what the change was made from. */
+/** Writes one file. Throws `file_unwritable` if the file was created or changed since it was read. */
 async function write(folder: string, { file, content, before }: FileChange): Promise<void> {
   const target = path.join(folder, file);
   try {

@@ -1,14 +1,14 @@
 /** A file to write, or to change. */
 export interface FileChange {
-  /** Relative to the folder of the application. */
+  /** The path of the file, relative to the folder of the application. */
   file: string;
   content: string;
-  /** The content now, where the file is changed. */
+  /** The present content of a file that is changed. */
   before?: string;
   added?: readonly string[];
 }
 
-/** The lines that an application needs, for its import style. */
+/** The two lines that mount the router. `load` imports the router, and `mount` passes it to the app. */
 export interface MountLines {
   load: string;
   mount: string;
@@ -18,7 +18,7 @@ const appLine = /^(?:const|let|var) (\w+)(?:: \w+)? = express\(\);?\s*$/;
 const importLine = /^import\s.*from\s+["'][^"']+["'];?\s*$/;
 const requireLine = /^(?:const|let|var) .*\brequire\(["'][^"']+["']\).*$/;
 
-/** Returns the two lines for an application that imports, or requires, its modules. */
+/** Returns the two lines. The first uses `import` or `require`, as the application's file does. */
 export function mountLines(text: string, module: string, app = "app"): MountLines {
   const imports = text.split("\n").some((line) => importLine.test(line));
   const load =
@@ -29,8 +29,8 @@ export function mountLines(text: string, module: string, app = "app"): MountLine
 }
 
 /**
- * Returns the change that mounts the router right behind `const app = express()`; `undefined` where the file is not so plain
- * that two lines can be added without a parser.
+ * Returns the change that mounts the router directly after `const app = express()`. Returns `undefined` if
+ * only a parser could add the lines safely.
  */
 export function mountRouter(file: string, before: string, module: string): FileChange | undefined {
   const eol = before.includes("\r\n") ? "\r\n" : "\n";

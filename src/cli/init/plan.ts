@@ -4,13 +4,13 @@ import { readOwnPackage } from "../terminal/own-package.js";
 import { unreadableFile } from "../terminal/read-file.js";
 import { type FileChange, mountLines, mountRouter } from "./mount.js";
 
-/** What `init` would do. */
+/** The changes that `init` makes, and the advice that it prints. */
 export interface InitPlan {
   language: "TypeScript" | "JavaScript";
   changes: FileChange[];
-  /** Files that are there already. */
+  /** The existing files, which stay unchanged. */
   kept: string[];
-  /** What is left to the developer, in this order. */
+  /** The steps that the developer must do, in this order. */
   advice: string[];
 }
 
@@ -21,7 +21,7 @@ const startSandbox =
   "tillkit sandbox --webhook http://localhost:3000/payments/webhook " +
   "--client-secret sandbox_client_secret_of_the_first_shop --secret sandbox_webhook_secret_of_the_first_shop";
 
-/** Looks at the folder, and returns what to write. Changes nothing. */
+/** Reads the folder, and returns the plan. Changes nothing. */
 export function planInit(folder: string, language: InitPlan["language"] | undefined): InitPlan {
   const read = (file: string) => readFileSync(path.join(folder, file), "utf8");
   const has = (file: string) => existsSync(path.join(folder, file));
@@ -60,13 +60,13 @@ export function planInit(folder: string, language: InitPlan["language"] | undefi
 
 interface Prepared {
   manifest: Manifest | undefined;
-  /** The file with the Express app; absent where the shop is new. */
+  /** The file with the Express app; `undefined` for a new shop. */
   entry: string | undefined;
   isTyped: boolean;
   scripts: Record<string, string>;
 }
 
-/** Returns what is left to do, up to a running shop that the doctor examines. */
+/** Returns the developer's steps to a running shop that the doctor examines. */
 function nextSteps({ manifest, entry, isTyped, scripts }: Prepared): string[] {
   const commandOf = (name: string, otherwise: string): string => {
     const own = scripts[name];
@@ -93,12 +93,12 @@ function nextSteps({ manifest, entry, isTyped, scripts }: Prepared): string[] {
   ];
 }
 
-/** Returns the test in JavaScript, beside the Express app. */
+/** Returns the path of the JavaScript test, beside the Express app. */
 function testFileOf(entry = "."): string {
   return path.posix.join(path.posix.dirname(entry), "payments/fulfil-order.test.mjs");
 }
 
-/** Returns the scripts for package.json. An existing TypeScript app gets only the sandbox, because its build is unknown. */
+/** Returns the new scripts. An existing TypeScript app, whose build is unknown, gets only `sandbox`. */
 function scriptsFor(entry: string | undefined, isTyped: boolean): Record<string, string> {
   const sandbox = startSandbox;
   const [run, test] = ["node --env-file=.env", "node --test"];
@@ -137,7 +137,7 @@ function addScripts(plan: InitPlan, before: string, scripts: Record<string, stri
   });
 }
 
-/** Adds to .gitignore the secrets and what the kit writes: the database with its spool, and refused webhooks. */
+/** Adds the secrets and the kit's files to .gitignore: the database, the spool and refused webhooks. */
 function addIgnored(plan: InitPlan, before: string | undefined): void {
   const known = (before ?? "").split(/\r?\n/).map((line) => line.trim().replaceAll(/^\/|\/$/g, ""));
   const added = [".env", "shop.db*", "refused/"].filter((line) => !known.includes(line.replace(/\/$/, "")));
@@ -158,18 +158,18 @@ function manifestIn(text: string): Manifest {
   }
 }
 
-/** Returns where the application may be, the likeliest first. */
+/** Returns the files that may contain the Express app, the likeliest first. */
 function entries(manifest: Manifest | undefined): string[] {
   const names = ["server", "app", "index", "main"].flatMap((name) => [`src/${name}`, name]);
   const files = names.flatMap((name) =>
     ["ts", "mts", "js", "mjs", "cjs"].map((ending) => `${name}.${ending}`),
   );
-  // A build would write over its own output.
+  // A file in a build folder is not changed, because the next build would overwrite the change.
   const isBuilt = /^(\.\/)?(dist|build|out|lib)\//.test(manifest?.main ?? "");
   return manifest?.main === undefined || isBuilt ? files : [...files, manifest.main];
 }
 
-/** Adds the change of the application's own file, or says which lines to add. */
+/** Adds the change that mounts the router, or advice with the two lines if the file cannot be changed. */
 function addMount(plan: InitPlan, entry: string, text: string, isTyped: boolean): void {
   if (/payments\/router|\bpaymentRouter\(/.test(text)) return void plan.kept.push(entry);
   const module = isTyped ? "./payments/router.js" : "./payments/router.mjs";
@@ -183,7 +183,7 @@ function template(name: string): string {
   return readFileSync(path.join(readOwnPackage().folder, "examples", "init", name), "utf8");
 }
 
-/** Returns a source file, in JavaScript without its types. */
+/** Returns a source file of the template. For JavaScript, the types are removed. */
 function sourceOf(name: string, isTyped: boolean): string {
   const text = template(path.join("src", name));
   if (isTyped) return text;
@@ -212,7 +212,7 @@ function manifestOf(folder: string, scripts: Record<string, string>, isTyped: bo
   return `${JSON.stringify(manifest, undefined, 2)}\n`;
 }
 
-/** Returns the command that installs what the application lacks. */
+/** Returns the advice to install the missing packages; empty if none is missing. */
 function missing({ dependencies, devDependencies }: Manifest, isTyped: boolean): string[] {
   const all = { ...dependencies, ...devDependencies };
   const needs = ["tillkit", "express", ...(isTyped ? ["typescript", "@types/express", "@types/node"] : [])];

@@ -6,14 +6,14 @@ import { confirms } from "../terminal/confirm.js";
 import { confirmNeeded, givenPolicy } from "../terminal/offline-kit.js";
 import { requiredOptions } from "../terminal/option-values.js";
 
-/** Without it, a webhook that the application would withhold until a lookup would complete the payment. */
+/** The message if nobody gave `confirm`. An application with `confirm` would first ask the service. */
 const confirmMissing =
   "Its webhooks are decided with the adoption, and their signatures cover only fields, " + confirmNeeded;
 
 /** The options that an adoption needs. */
 export const adoptionOptions = ["reference", "amount", "currency", "by", "reason"] as const;
 
-/** Says how the waiting webhooks fit what is to be adopted. */
+/** Returns a sentence about the webhooks that wait for the payment. */
 function describeWebhooks({ payment, webhooks = [] }: AdoptedPayment): string {
   if (webhooks.length === 0) return "No waiting webhook names this payment.";
   const isUnconfirmed = webhooks.some(({ outcome }) => outcome === "unconfirmed");
@@ -22,7 +22,7 @@ function describeWebhooks({ payment, webhooks = [] }: AdoptedPayment): string {
     : `The payment's webhook matches: the payment would be ${payment.state}.`;
 }
 
-/** Prints what would be stored. Throws where that needs an option that was not given. */
+/** Prints the adoption. Throws `command_option_invalid` without a needed --confirm or --despite-mismatch. */
 async function describeAdoption(
   payments: Payments,
   would: AdoptedPayment,
@@ -49,7 +49,7 @@ async function describeAdoption(
   if (adopted && others.length === 0) output.print(describeWebhooks(would));
 }
 
-/** Says what would be stored, and stores it with `--apply` or after a yes on standard input. */
+/** Prints the adoption, and makes it with `--apply` or after a yes on standard input. */
 export const adopt: RunAction = async (payments, args, context) => {
   const { output } = context;
   const { reference, amount, currency, by, reason } = requiredOptions(args, adoptionOptions);
@@ -57,7 +57,7 @@ export const adopt: RunAction = async (payments, args, context) => {
   const total = { value: amount, currency };
   const given: Adoption = { clientId, reference, total, serviceId: args.get("service-id"), by, reason };
   const would = await payments.adopt({ ...given, dryRun: true });
-  // A stored payment without the service's id gets it, and then its waiting webhooks are decided.
+  // If a stored payment gets its service id now, its waiting webhooks are decided.
   const isChange = would.adopted || would.payment.serviceId !== (await payments.find(clientId))?.serviceId;
   if (isChange) await describeAdoption(payments, would, args, context);
   const isWanted = isChange && (args.has("apply") || (await confirms("Adopt this payment?", args, context)));

@@ -18,7 +18,7 @@ export const selection = ["state", "reference", "from", "to"];
 const actionFields = ["action", "did", "by", "reason", "before", "after", "receiptId", "eventId"] as const;
 const header = ["clientId", "order", "amount", "currency", "state", "at", "kind", ...actionFields, "text"];
 
-/** Writes everything that happened to the selected payments: as CSV, or with `--json` one document for each payment. */
+/** Prints the history of each selected payment, as CSV or with `--json` as a document for each payment. */
 export const exportHistories: RunAction = async (payments, args, { output }) => {
   const ignored = args.object === undefined ? undefined : selection.find((name) => args.has(name));
   if (ignored !== undefined) throw optionError(`--${ignored} cannot be used with the name of one payment.`);

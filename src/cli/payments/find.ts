@@ -13,7 +13,7 @@ import { notesOf } from "./notes-of.js";
 
 const maxPage = 500;
 const maxFound = 100;
-/** The number of payments that are compared with a name which no payment has exactly. */
+/** The number of payments whose numbers are compared, if no payment has exactly the given name. */
 const maxCompared = 10_000;
 
 const otherWays =
@@ -60,7 +60,7 @@ export const find: RunAction = async (payments, args, { output }) => {
   return code;
 };
 
-/** Returns the payments that a text names, whatever it is the name of. */
+/** Returns the payments that have this text as an id, an order, a provider's number or a claimed number. */
 export async function paymentsNamed(payments: Payments, text: string): Promise<Payment[]> {
   const found = [
     await payments.find(text),
@@ -73,8 +73,8 @@ export async function paymentsNamed(payments: Payments, text: string): Promise<P
 }
 
 /**
- * Returns the payments that a text names. If there are none, it searches the numbers of the newest payments and of their
- * refunds, and ignores capitals, spaces and signs.
+ * Returns the payments that a text names. If no payment has exactly this name, the function also searches the
+ * numbers of the newest payments and refunds. That search ignores capitals, spaces and signs.
  */
 export async function paymentsLike(payments: Payments, text: string): Promise<Payment[]> {
   const found = await paymentsNamed(payments, text);
@@ -88,7 +88,7 @@ export async function paymentsLike(payments: Payments, text: string): Promise<Pa
   let read = 0;
   for await (const one of allPayments(payments, {})) {
     const number = one.reported?.providerId;
-    // People often leave out the letters before the number: HOL-0075F4C9.
+    // People often leave out the letters before the number, such as HOL- in HOL-0075F4C9.
     const numbers = [number, number?.replace(/^[A-Za-z]+[^A-Za-z0-9]+/, "")];
     if (one.refunded !== undefined) numbers.push(...(await refundKeys(payments, one.clientId)));
     const isNew = !found.some(({ clientId }) => clientId === one.clientId);
@@ -104,7 +104,7 @@ async function refundKeys(payments: Payments, clientId: string): Promise<(string
   return entries.map((one) => (one.kind === "resolution" ? one.refund?.key : undefined));
 }
 
-/** Returns the clientId of another shop's webhook that contains the text. It reads all of them, because there is no index. */
+/** Searches the webhooks of other shops for the text, without an index. Returns the clientId of a match. */
 async function foreignNamed(payments: Payments, text: string): Promise<string | undefined> {
   const key = JSON.stringify(text);
   for (let after: { receivedAt: string; receiptId: string } | undefined; ;) {
@@ -117,7 +117,10 @@ async function foreignNamed(payments: Payments, text: string): Promise<string | 
   }
 }
 
-/** Returns the clientId of the payment that a text names, or the text. Throws `command_operand_invalid` if it names several. */
+/**
+ * Returns the clientId of the payment that a text names. Without such a payment, returns the text itself.
+ * Throws `command_operand_invalid` if the text names several payments.
+ */
 export async function clientIdNamed(payments: Payments, text: string): Promise<string> {
   if (await payments.find(text)) return text;
   const found = await paymentsNamed(payments, text);
@@ -181,7 +184,7 @@ export function printPayments(found: readonly Payment[], output: Output, cursor?
   return 0;
 }
 
-/** Returns the payment without what only the kit needs. */
+/** Returns the payment without the field `returnKeyHash`, which only the kit needs. */
 function withoutHash({ returnKeyHash: _, ...payment }: Payment): Payment {
   return payment;
 }

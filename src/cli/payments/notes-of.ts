@@ -3,7 +3,7 @@ import { decimalOf, minorUnits } from "../../model/money.js";
 
 const attentionTexts = { paid_twice: "second payment", paid_late: "paid late", settled: undefined };
 
-/** Returns what people have to know of a payment besides its state, or an empty text. */
+/** Returns the facts about a payment that people need besides its state; empty if there are none. */
 export function notesOf(payment: Payment): string {
   const { withheld, refunded, attention, replacedBy } = payment;
   const notes = [

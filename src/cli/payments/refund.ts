@@ -19,7 +19,7 @@ export const refundOptions = {
   "--document <text>": "With refund: where the evidence is, such as a file and a line number.",
 };
 
-/** Says what a refund would record, and records it with `--apply` or after a yes on standard input. */
+/** Prints the refund, and records it with `--apply` or after a yes on standard input. */
 export const recordRefund: RunAction = async (payments, args, context) => {
   const { output } = context;
   const given = await readRefund(payments, args);
@@ -27,7 +27,7 @@ export const recordRefund: RunAction = async (payments, args, context) => {
   const { payment, resolution: planned } = would;
   if (would.resolved) {
     output.print(`${given.clientId}, order ${payment!.reference}: ${describeRefund(planned.refund)}.`);
-    // The same transfer may be recorded with another key, or without one.
+    // The same transfer may be recorded already with another key, or without a key.
     const { entries } = await payments.history(payment!.clientId);
     for (const one of entries)
       if (one.kind === "resolution" && one.refund)
@@ -50,7 +50,7 @@ export const recordRefund: RunAction = async (payments, args, context) => {
   return resolved && !isWanted ? 1 : 0;
 };
 
-/** Returns a refund for people. */
+/** Returns a description of a refund for people. */
 export function describeRefund(refund: Refund | undefined): string {
   if (!refund) return "all of it went back";
   const { kind, amount, before, rest, key } = refund;

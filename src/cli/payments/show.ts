@@ -9,10 +9,10 @@ import { oneLine, type Output } from "../terminal/output.js";
 import { paymentsLike, printPayments } from "./find.js";
 import { notesOf } from "./notes-of.js";
 
-/** The number of payments of one name whose open entries are printed. */
+/** The number of payments whose open entries are printed, if a text names several payments. */
 const maxShown = 10;
 
-/** Tells what happened to the payment that a text names, and what to do next. */
+/** Prints the history of the payment that a text names, and the next steps. */
 export const showPayment: RunAction = async (payments, args, { output }) => {
   const text = args.object!.trim();
   const [limit, cursor] = [decimalOption(args, "limit"), args.get("cursor")];
@@ -72,7 +72,7 @@ function printHistory(
     );
 }
 
-/** Prints what needs a person about a payment. Returns whether anything does. */
+/** Prints the open entries of a payment. Returns whether there are any. */
 function printAttention({ attention }: PaymentHistory, args: Arguments, output: Output, name = ""): boolean {
   for (const { rule, why, next } of attention) {
     output.print(`\n${output.paint("bold", oneLine(name + why))}`);
@@ -83,7 +83,7 @@ function printAttention({ attention }: PaymentHistory, args: Arguments, output: 
   return attention.length > 0;
 }
 
-/** Prints what needs a person, or how a payment is completed that the service has not reported as paid. */
+/** Prints the open entries. If there are none, prints the commands for the payment's next steps. */
 function printNext(
   history: PaymentHistory,
   reported: Money | undefined,

@@ -22,10 +22,10 @@ import { readBytes } from "../terminal/read-file.js";
 import { requiredOptions, timeOption } from "../terminal/option-values.js";
 import { joinedHeader, readCapturedRequest } from "../verify/read-input.js";
 
-/** The outcome that a webhook is stored with. Duplicates are counted, and not stored. */
+/** An outcome of a stored webhook. Duplicates are not stored. */
 type StoredOutcome = NonNullable<ReplayQuery["outcome"]>;
 
-/** The options that only a file needs. */
+/** The names of the options that need a file. */
 const signatureNames = Object.entries(signatureOptions)
   .map((option) => readOption(option).name)
   .filter((name) => name !== "env-file");
@@ -154,8 +154,8 @@ async function replayStoredWebhooks(
 }
 
 /**
- * Looks for a webhook that the application decided by a policy which nobody has given here, and that would be decided otherwise. Returns
- * what to do, or `undefined`.
+ * Searches for stored webhooks whose outcome comes from a policy of the application that was not given here,
+ * and would change without that policy. Returns advice, or `undefined`.
  */
 async function findUnknownPolicy(
   payments: Payments,
@@ -185,7 +185,7 @@ async function findUnknownPolicy(
   return confirm === undefined ? findUnconfirmed(payments, await examine()) : undefined;
 }
 
-/** Looks for a webhook, signed over fields, that would complete its payment without a lookup. */
+/** Searches for a webhook that is signed over fields, and would complete its payment without a lookup. */
 async function findUnconfirmed(
   payments: Payments,
   { changed, changes }: Replayed,
@@ -201,7 +201,7 @@ async function findUnconfirmed(
         confirmNeeded
       );
   }
-  // The others are not listed, so one of them may be such a webhook.
+  // Not every changed webhook is listed, and an unlisted one may complete its payment.
   if (changed > changes.length)
     return (
       `${changed} webhooks would be decided differently, and only ${changes.length} of them were examined. Another one may ` +

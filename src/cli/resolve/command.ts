@@ -67,7 +67,7 @@ export const resolveCommand: CommandDefinition = {
   },
 };
 
-/** Says what the decision would change, and stores it with `--apply` or after a yes on standard input. */
+/** Prints the effect of the decision, and stores it with `--apply` or after a yes on standard input. */
 async function decide(
   payments: Payments,
   given: Resolution,
@@ -98,7 +98,7 @@ async function decide(
   return 0;
 }
 
-/** Prints what still needs a person: a payment that was accepted after its time is late, for example. */
+/** Prints the open entries of the payment. A payment that was accepted late has one, for example. */
 async function printOpen(
   payments: Payments,
   clientId: string,
@@ -112,7 +112,7 @@ async function printOpen(
   }
 }
 
-/** Returns what the decision would change, for people. */
+/** Returns a description of the decision's effect for people. */
 function describe({ action }: Resolution, { resolution, payment }: Resolved): string {
   const { before, after, refund, clientId } = resolution;
   const { reference, total } = payment ?? {};

@@ -48,7 +48,7 @@ export const sandboxCommand: CommandDefinition = {
   },
 };
 
-/** Throws the error with what to do, if another program has the port: most often a sandbox in another terminal. */
+/** Throws the error of the start. If another program uses the port, the error gets a fix. */
 function throwStartError(error: NodeJS.ErrnoException): never {
   const fix =
     "Another program uses this port, perhaps a sandbox in another terminal. Stop that program; or give another " +
@@ -56,7 +56,7 @@ function throwStartError(error: NodeJS.ErrnoException): never {
   throw error.code === "EADDRINUSE" ? Object.assign(error, { fix }) : error;
 }
 
-/** Anybody who reaches the sandbox can read its secrets and let it send requests to addresses of this machine. */
+/** Warns if other machines can reach the sandbox, and so read its secrets and make it send webhooks. */
 function warnOfNetwork(host: string | undefined, { output }: Context): void {
   if (host === undefined || host === "localhost" || isLoopback(host)) return;
   output.log(

@@ -41,14 +41,14 @@ const paymentColours: Readonly<Record<string, Parameters<Output["paint"]>[0]>> =
   failed: "red",
 };
 
-/** Returns the topic and the clientId, or the first bytes: some scenarios send a body that is not JSON. */
+/** Returns the topic and the clientId of a webhook, or the first characters of a body that is not JSON. */
 function topicAndClientId({ requestBody }: Delivery): string {
   const body = readJson(requestBody) as { topic?: unknown; data?: { clientId?: unknown } } | null | undefined;
   if (!body) return `${requestBody.slice(0, 40)}…`;
   return [body.topic, body.data?.clientId].filter((part) => typeof part === "string").join(" ");
 }
 
-/** Returns a time by the sandbox's clock: hours to milliseconds, and Z for UTC. */
+/** Returns the time of day in UTC with milliseconds. */
 function clockTime(at: string): string {
   return at.slice(11, 24);
 }

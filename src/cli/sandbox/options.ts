@@ -13,7 +13,7 @@ import { type Arguments, type Context } from "../terminal/command.js";
 
 const scenarioNames = catalogue.map(({ name }) => name).join(", ");
 
-/** The options of `tillkit sandbox`: those of `createSandbox` that can be written on a command line. */
+/** The options of `tillkit sandbox`. Each of them sets an option of `createSandbox`. */
 export const sandboxOptions = {
   "--port <number>": "The port to listen on; 0 chooses a free port. Default: 4000.",
   "--host <name>":
@@ -131,8 +131,8 @@ function readNumber(name: string, text: string): number {
 }
 
 /**
- * Reads a scenario from a JSON file, such as `week.json` or `week.json#late`. Any other text names a scenario. Throws
- * `file_unreadable`, `scenario_file_invalid` or `command_operand_invalid`.
+ * Reads a scenario from a JSON file, such as `week.json` or `week.json#late`. Any other text is returned as
+ * the name of a scenario. Throws `file_unreadable`, `scenario_file_invalid` or `command_operand_invalid`.
  */
 export async function readScenarioOption(given: string, { cwd }: Context): Promise<string | Scenario> {
   const [, file, name] = /^(.+\.json)(?:#(.*))?$/.exec(given) ?? [];

@@ -26,8 +26,8 @@ export const signingOptions = {
 };
 
 /**
- * Creates the kit's own scheme, as an application with these settings has it. A private key in PEM replaces the public key.
- * Throws a ConfigurationError for everything that the kit refuses to start with.
+ * Creates the scheme that an application with these settings has. A private key in PEM replaces the public
+ * key. Throws a `ConfigurationError` if the kit does not accept the settings.
  */
 export function makeScheme(settings: SignatureSettings, privateKey?: string): SignatureScheme {
   if (settings.scheme !== "public-key") return makeHmacScheme(settings);
@@ -39,7 +39,7 @@ export function makeScheme(settings: SignatureSettings, privateKey?: string): Si
   return publicKeySignature({ publicKey: given, privateKey, algorithm, header });
 }
 
-/** Reads the settings, and creates a scheme that can also sign. Throws as {@link makeScheme}, and if there is no private key. */
+/** Reads the settings, and creates a scheme that can sign. Throws `key_invalid` without a private key. */
 export async function readSigningScheme(args: Arguments, context: InputContext) {
   const settings = await readSettingsWithSecret(args, context);
   refuseOptions(args, settings, "fields", ["fields", "merchant-id"]);
@@ -52,7 +52,7 @@ export async function readSigningScheme(args: Arguments, context: InputContext) 
   throw new ConfigurationError([{ code: "key_invalid", option: "signature.privateKey", message }]);
 }
 
-/** Returns the signature that the kit expects; `undefined` if it cannot sign, or refuses the settings or the body. */
+/** Returns the expected signature; `undefined` if the kit cannot sign or refuses the settings or the body. */
 export function expectedSignature(settings: SignatureSettings, rawBody: Buffer): string | undefined {
   try {
     return makeScheme(settings).sign?.(rawBody);
@@ -72,7 +72,7 @@ function makeHmacScheme(settings: SignatureSettings): SigningScheme {
     : hmacSignature({ secret, algorithm, header });
 }
 
-/** Returns the key of a PEM text; `undefined` if it cannot be read: the scheme says why, without quoting the key. */
+/** Returns the key of a PEM text; `undefined` if it is unreadable. The scheme then throws the reason. */
 export function readPublicKey(pem: string): KeyObject | undefined {
   try {
     return createPublicKey(pem);

@@ -26,24 +26,24 @@ export const signatureOptions = {
   ...envFileOption,
 };
 
-/** How signatures are made. */
+/** The settings with which signatures are made and verified. */
 export interface SignatureSettings {
   scheme: "hmac" | "fields" | "public-key";
-  /** The secrets, and where they were found. The first one signs. May be empty: see {@link readSettingsWithSecret}. */
+  /** The secrets, with the places where they were found. The first secret signs. The list may be empty. */
   secrets: readonly { text: string; from: string }[];
-  /** The variables in which a secret was looked for. */
+  /** The variables that were searched for a secret. */
   secretVariables: readonly string[];
   environment: Variables;
   merchantId: string | undefined;
   fields: readonly ListedField[];
-  /** Not checked yet: the scheme does that. `undefined` only for public-key, where the key decides. */
+  /** The algorithm, which the scheme checks later. `undefined` only for public-key, where the key decides. */
   algorithm: string | undefined;
   header: string;
-  /** PEM text of the service's public key. */
+  /** The service's public key as PEM text. */
   publicKey: string | undefined;
 }
 
-/** Reads the settings from the options, and for options that are not given, from the variables that the kit reads. */
+/** Reads the settings from the options. For a missing option, the kit's variable is read. */
 export async function readSignatureSettings(
   args: Arguments,
   context: InputContext,
@@ -99,7 +99,7 @@ async function readGivenSecrets(
   return found;
 }
 
-/** Returns why there is no secret, and which variable may have it: `X is not set.` */
+/** Returns a message that says why there is no secret, and which variable may contain a secret. */
 export function whyNoSecret({ secretVariables, environment }: SignatureSettings): string {
   const [name = ""] = secretVariables;
   const similar = Object.keys(environment)
@@ -109,7 +109,7 @@ export function whyNoSecret({ secretVariables, environment }: SignatureSettings)
   return `${name} is ${environment[name] === undefined ? "not set" : "blank"}.${hint}`;
 }
 
-/** Throws for an option of another scheme, which would change nothing. */
+/** Throws `command_option_invalid` for an option of another scheme, which would have no effect. */
 export function refuseOptions(
   args: Arguments,
   { scheme }: Pick<SignatureSettings, "scheme">,

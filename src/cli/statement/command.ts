@@ -109,7 +109,7 @@ export const statementCommand: CommandDefinition = {
     printSummary(summary, found.list(), output);
     printFindingSteps(found.list(), summary.counts, output);
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-    // The peak of the process since it was started.
+    // `maxRSS` is the largest memory of the process since its start.
     const peakBytes = process.resourceUsage().maxRSS * 1024;
     for (const file of names) output.print(`report   ${file}`);
     output.printJson({
@@ -124,14 +124,14 @@ export const statementCommand: CommandDefinition = {
   },
 };
 
-/** Throws where a report would be written over the statement, or over another report. */
+/** Throws `command_option_invalid` if a report would overwrite the statement or another report. */
 function refuseSameFile(names: readonly string[], cwd: string): void {
   const files = names.map((name) => path.resolve(cwd, name));
   const same = names.find((_, index) => files.indexOf(files[index]!) < index);
   if (same !== undefined) throw optionError(`--report ${same} is the statement, or another report.`);
 }
 
-/** Without the prefix, the command would offer to adopt the payments of the other shop. */
+/** Returns the error for a missing prefix, without which other shops' payments would look missing here. */
 function prefixMissing(): TillkitError {
   return optionError(
     "The store has webhooks of another shop, and the prefix of this shop's clientIds is not given. Give the application's " +

@@ -4,17 +4,17 @@ import { byPerson, commandLine } from "../terminal/command-line.js";
 import { oneLine, type Output, wrap } from "../terminal/output.js";
 import { grouped } from "./print-summary.js";
 
-/** A finding, with the command that a person may need next, and one for each candidate. */
+/** A finding with the next command for a person, and with a next command for each candidate. */
 export type AdvisedFinding = Omit<StatementFinding, "candidates"> & {
   next?: string | undefined;
   candidates?: (Candidate & { next: string | undefined })[] | undefined;
 };
 
-/** The number of findings that are printed, and of those among them that only miss a row. */
+/** The maximum numbers of printed findings, and of printed findings about a payment without a row. */
 const maxListed = 20;
 const maxMissing = 3;
 
-/** The findings that are printed: first what a command settles, last those that only miss a row. */
+/** The printed findings: first those that a command settles, and last those whose payment has no row. */
 export class ListedFindings {
   readonly #settled: AdvisedFinding[] = [];
   readonly #others: AdvisedFinding[] = [];
@@ -75,7 +75,7 @@ function nextCommand(finding: StatementFinding, document: string): string[] | un
   return ["payments", "show", other ?? clientId];
 }
 
-/** What a person does, where no command settles the difference. */
+/** The advice for findings that no command settles. */
 const adviceFor: Partial<Record<StatementFinding["kind"], string>> = {
   fee_differs: "Ask the service why the net amount is not the gross amount minus the fee.",
   amount_differs: "Ask the service which amount the customer paid.",
@@ -94,7 +94,7 @@ function adviceOf({ kind, candidates = [], statement }: AdvisedFinding): string 
     : `If it is one of these payments, ${toName} Otherwise, ask the service.`;
 }
 
-/** Prints findings, each with its next commands, which are never wrapped: people copy them. */
+/** Prints findings with their next commands. Commands are never wrapped, so that people can copy them. */
 export function printFindingSteps(
   found: readonly AdvisedFinding[],
   counts: StatementSummary["counts"],

@@ -28,13 +28,13 @@ const titles: Readonly<Record<FindingKind, string>> = {
   accepted_here: "accepted or adopted later than paid, on another statement (no difference)",
 };
 
-/** The part of a finding that has the name of its order. */
+/** A finding without its candidates, with the name of its order. */
 type NamedFinding = Omit<StatementFinding, "candidates">;
 
-/** The number of orders that are named beside one sum. */
+/** The maximum number of orders that are named beside one sum. */
 const maxNamed = 3;
 
-/** Prints the result of a run for people, as a table that fits a terminal. Names the orders of `findings` beside the sums. */
+/** Prints the result of a run as a table for people. The orders of `findings` are named beside the sums. */
 export function printSummary(
   summary: StatementSummary,
   findings: readonly NamedFinding[],
@@ -95,13 +95,13 @@ function printSums(
   for (const { currency, refunds, fees, net, payouts } of currencies) {
     const sums = { refunds, fees, payouts };
     const listed = Object.entries(sums).filter(([, { count }]) => count > 0);
-    // Without the others, the first column has this total.
+    // If all of these sums are zero, the first column of the table already shows the total.
     if (listed.length > 0)
       output.print(
         `${currency}  ${listed.map(([name, { value }]) => `${name} ${value}`).join(", ")}; total of the statement ${net.value}`,
       );
   }
-  // Without these, the two sums would differ although everything agrees.
+  // These amounts explain why the two sums differ although every row agrees.
   for (const { currency, ofOtherDays, onOtherStatements } of currencies) {
     if (ofOtherDays.count > 0)
       output.print(
@@ -144,7 +144,7 @@ function printDifferences(
       output.print(`${currency}  ${wrap(oneLine(`${label}: ${text(sums)}`), output.width - 5, "     ")}`);
 }
 
-/** Returns whether a more serious difference of the same row has its money. */
+/** Returns whether the amount of the row is already counted in a more serious difference. */
 function isCountedElsewhere(
   { kind, line }: NamedFinding,
   findings: readonly NamedFinding[],

@@ -6,7 +6,7 @@ import { textBar, type Output } from "../terminal/output.js";
 import { type FileContext, unreadableFile } from "../terminal/read-file.js";
 import { grouped } from "./print-summary.js";
 
-/** The chunks of a file, and how much of it was read. */
+/** The chunks of a file, with a counter of the bytes that were read. */
 export interface CountedBytes {
   bytes: AsyncIterable<Uint8Array>;
   /** The length of the file in bytes; `undefined` if it is not known. */
@@ -15,7 +15,7 @@ export interface CountedBytes {
   read: () => number;
 }
 
-/** Opens a file, or standard input for `-`. Throws `file_unreadable`, here or while it is read. */
+/** Opens a file, or standard input for `-`. Throws `file_unreadable` here or while the file is read. */
 export async function countBytes(file: string, { cwd, stdin }: FileContext): Promise<CountedBytes> {
   let count = 0;
   const absolute = path.resolve(cwd, file);

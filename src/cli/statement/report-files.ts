@@ -18,9 +18,9 @@ import { optionError } from "../terminal/arguments.js";
 
 interface ReportFile {
   name: string;
-  /** Its final path. */
+  /** The final path of the report. */
   file: string;
-  /** Its path while it is written, so that an unfinished report cannot be taken for a finished one. */
+  /** The path while the report is written, so that nobody takes an unfinished report for a finished one. */
   part: string;
   report: StatementReport;
   stream: WriteStream;

@@ -4,13 +4,13 @@ import { operandError, optionError } from "./arguments.js";
 import { type Arguments, type ExitCode, type InputContext } from "./command.js";
 import { withOfflineKit } from "./offline-kit.js";
 
-/** One of the actions that a command's operand names. */
+/** An action of a command. The command's operand names the action. */
 export interface Action {
-  /** The options that it takes, of those that only some of the actions take. */
+  /** The options that the action accepts, of those that only some actions accept. */
   options: readonly string[];
-  /** Whether it takes the command's object. */
+  /** Whether the action needs the command's object. */
   object: "needed" | "optional" | "none";
-  /** Does it on the database that the options name. */
+  /** Runs the action on the database that the options name. */
   run: RunAction;
 }
 
@@ -24,7 +24,7 @@ interface ActionNames {
 }
 
 /**
- * Runs the action that the operand names, or the first one. Throws before it opens the database.
+ * Runs the action that the operand names, or the first action. Checks the arguments first.
  *
  * @throws TillkitError `command_operand_invalid`, `command_option_invalid`
  */
@@ -39,7 +39,7 @@ export async function runAction(
   const action = Object.hasOwn(actions, word) ? actions[word]! : undefined;
   if (!action) {
     const known = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
-    // An order or an id where the action is expected.
+    // The operand may be an order or an id that was given without an action.
     const shown = "show" in actions ? ` To see ${word}: tillkit ${command} show ${word}` : "";
     throw operandError(`tillkit ${command} needs ${known}.${didYouMean(word, names) || shown}`);
   }

@@ -10,7 +10,7 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
   const specs = command.options;
   const { tokens } = parseArgs({
     args: [...argv],
-    // Not strict: the checks below name the nearest option and an error code, which Node's own errors do not.
+    // The checks below name the nearest option and give an error code, which Node's own checks do not.
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -53,7 +53,7 @@ function valueOf({ value: placeholder, choices, summary }: OptionSpec, token: Op
     throw optionError(
       `${rawName} needs a value. If the value begins with a hyphen, write ${rawName}=<value>.`,
     );
-  // Most likely a variable of the shell that is not set. The summary says where an empty value has a meaning.
+  // An empty value is probably an unset shell variable, unless the summary of the option mentions "".
   if (value.trim() === "" && !summary.includes('""'))
     throw optionError(`${rawName} is empty; give a value, or leave it out.`);
   if (choices && !choices.includes(value)) {

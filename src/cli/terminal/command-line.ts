@@ -1,12 +1,12 @@
 import { optionText, withOperand } from "../../shared/command-text.js";
 import { type Arguments } from "./command.js";
 
-/** Options that say who does it and why. People fill in what is in angle brackets. */
+/** The options that name the person and the reason. A person replaces the parts in angle brackets. */
 export const byPerson = ["--by", "<name>", "--reason", "<why>"];
 
 /**
- * Returns a command that people can copy into a shell, with the database and the files of variables that this call
- * names. `given` has the command, its action, its operand if it has one, and options with a value each.
+ * Returns a command for a shell, with the database and the variable files of this call. `given` contains the
+ * command, its action, its operand if it has one, and pairs of an option and a value.
  */
 export function commandLine(given: readonly string[], args: Arguments): string {
   const operand = given.length % 2 === 1 ? given[2] : undefined;
@@ -16,7 +16,7 @@ export function commandLine(given: readonly string[], args: Arguments): string {
   return withOperand(command, operand === undefined ? "" : quoted(operand), options);
 }
 
-/** Returns the lines of next steps. Adds the database and the files of variables of this call to each command. */
+/** Returns the lines of next steps. Each command gets the database and the variable files of this call. */
 export function stepLines(next: string, args: Arguments): string[] {
   const database = databaseText(args);
   return next.split("\n").map((line) => {
@@ -37,7 +37,7 @@ function databaseText(args: Arguments): string {
   ]);
 }
 
-/** Returns options with a value each. */
+/** Returns options with their values as one string. */
 function optionsText(given: readonly string[]): string {
   const parts = given.map(quoted);
   return parts

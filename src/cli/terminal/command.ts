@@ -14,37 +14,37 @@ export type ExitCode = keyof typeof exitCodes;
 /** One option of a command. An option without `value` is a switch. */
 export interface OptionSpec {
   name: string;
-  /** One letter. */
+  /** The short name of the option, which is one letter. */
   short?: string;
-  /** The placeholder for its value in the help: `file`, or the choices. */
+  /** The placeholder for the value in the help: `file`, or the choices. */
   value?: string;
-  /** The only values that it accepts. */
+  /** The only values that the option accepts. */
   choices?: readonly string[];
-  /** May be given several times. */
+  /** Whether the option may be given several times. */
   repeated?: boolean;
-  /** What it does, and its default, in one sentence or two. */
+  /** The effect of the option and its default, in one or two sentences. */
   summary: string;
 }
 
 /** A command. Its help, its documentation and its parser are made from these fields. */
 export interface Command {
   name: string;
-  /** One line, without a full stop. */
+  /** A summary of one line, without a full stop. */
   summary: string;
-  /** Paragraphs of the help. */
+  /** The paragraphs of the help. */
   description: readonly string[];
-  /** The argument that it takes besides its options. */
+  /** The argument that the command takes besides its options. */
   operand?: { name: string; summary: string; optional?: boolean };
-  /** The argument after that, which may be left out. */
+  /** The argument after the operand, which may be left out. */
   object?: { name: string; summary: string };
   options: readonly OptionSpec[];
   examples: readonly { summary: string; command: string }[];
-  /** The exit codes that this command ends with, and what they mean here. */
+  /** The exit codes of this command, with their meaning. */
   exitCodes: Partial<Record<ExitCode, string>>;
   run(args: Arguments, context: Context): Promise<ExitCode>;
 }
 
-/** The parts of a process that a command uses. They are given as an argument, so that a command also runs in a test. */
+/** The parts of a process that a command uses. They are passed in, so that tests can replace them. */
 export interface ProcessContext extends OutputStreams {
   stdin: Readable;
   /** The folder that relative paths start from. */
@@ -60,7 +60,7 @@ export type Variables = OutputStreams["env"];
 
 /** A command as its own file defines it. Its name and its summary are in the list of commands. */
 export interface CommandDefinition extends Omit<Command, "name" | "summary" | "options" | "examples"> {
-  /** Summaries by `--name <value>`. `<a|b>` allows only these values. `...` at the end allows the option several times. */
+  /** Summaries by `--name <value>`. `<a|b>` allows only these values, and `...` allows several values. */
   options: Readonly<Record<string, string>>;
   /** Command lines by summary. */
   examples: Readonly<Record<string, string>>;
@@ -98,13 +98,13 @@ export function readOption([written, summary]: [string, string]): OptionSpec {
   };
 }
 
-/** What a command works with. `env` has the variables of `--env-file` too. */
+/** The context of a command. `env` also has the variables of `--env-file`. */
 export interface Context extends Omit<ProcessContext, "stdout" | "stderr"> {
   output: Output;
   now: () => Date;
 }
 
-/** What is needed to read options, files and variables. */
+/** The part of the context that is needed to read options, files and variables. */
 export type InputContext = Pick<Context, "stdin" | "env" | "cwd" | "output">;
 
 /** The arguments of one run, checked against the command's options. */

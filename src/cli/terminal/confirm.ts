@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { type Arguments, type InputContext } from "./command.js";
 
-/** Asks on standard input. Where the input ends, and with `--json`, the answer is no. Only a person at a terminal reads the question. */
+/** Asks for a yes on standard input. Returns `false` with `--json`, or if the input ends without a line. */
 export async function confirms(
   question: string,
   args: Arguments,

@@ -25,7 +25,7 @@ export function findDatabase(args: Arguments, { cwd, env, output }: InputContext
   if (named === undefined) return undefined;
   const isAddress = /^[a-z][a-z0-9+.-]+:\/\//i.test(named) && !/^(sqlite|file):/i.test(named);
   const file = named.replace(/^(sqlite|file):(\/\/)?/i, "");
-  // The kit refuses ":memory:" with a reason.
+  // `:memory:` is not resolved as a path, so that the kit refuses it with a reason.
   const database = isAddress || file === ":memory:" ? named : path.resolve(cwd, file);
   const label = isAddress ? withoutPassword(named) : file;
   if (args.has("store") && URL.canParse(named) && new URL(named).password !== "")
@@ -36,7 +36,7 @@ export function findDatabase(args: Arguments, { cwd, env, output }: InputContext
   return { database, label, tablePrefix: args.get("table-prefix") || undefined };
 }
 
-/** Returns the database of `--store` or of the environment. Throws `command_option_invalid` if neither names one. */
+/** Returns the database of `--store` or the environment. Without a name, throws `command_option_invalid`. */
 export function requireDatabase(args: Arguments, context: InputContext): NamedDatabase {
   const found = findDatabase(args, context);
   if (found) return found;
@@ -47,8 +47,8 @@ export function requireDatabase(args: Arguments, context: InputContext): NamedDa
 }
 
 /**
- * Returns the database that is named. Throws `store_unavailable` if it has no tables of the kit: a store would make them, and a
- * mistyped name would become a new database.
+ * Returns the database that is named. Throws `store_unavailable` if the database has no tables of the kit.
+ * Otherwise a store would create the tables, and a mistyped name would become a new database.
  */
 export async function requireTables(args: Arguments, context: InputContext): Promise<NamedDatabase> {
   const found = requireDatabase(args, context);

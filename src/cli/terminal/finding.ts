@@ -1,16 +1,16 @@
 import { type Output, wrap } from "./output.js";
 
-/** How serious a finding is. An `error` makes the command end with 1. */
+/** The severity of a finding. After an `error`, the command ends with exit code 1. */
 export type Severity = "error" | "warning" | "note";
 
-/** One thing that a command found, with what to do about it. */
+/** A finding of a command, with its fix. */
 export interface Finding {
-  /** Stable code. */
+  /** The code, which never changes. */
   code: string;
   severity: Severity;
-  /** What was seen. Never contains a secret. */
+  /** A description of what was seen, without any secret. */
   message: string;
-  /** What to do, in one sentence or two. */
+  /** The fix, in one or two sentences. */
   fix: string;
 }
 

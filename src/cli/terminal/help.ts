@@ -18,7 +18,7 @@ export function usageOf({ name, operand, object }: Command): string {
   return ["tillkit", name, "[options]", written, object && `[${object.name}]`].filter(Boolean).join(" ");
 }
 
-/** Returns the help of the tool: what it is, and its commands. */
+/** Returns the help of `tillkit`: a summary, the usage and the commands. */
 export function toolHelp(commands: readonly Pick<Command, "name" | "summary">[], output: Output): string {
   const rows = commands.map(({ name, summary }) => [name, summary] as const);
   return [
@@ -37,7 +37,7 @@ export function toolHelp(commands: readonly Pick<Command, "name" | "summary">[],
   ].join("\n");
 }
 
-/** The first commands for a question of a customer or of a colleague. Each of them prints the next command. */
+/** The first commands for a question of a customer or colleague. Each command prints the next one. */
 const firstSteps: readonly (readonly [string, string])[] = [
   ["tillkit payments show <text>", "by order, receipt number or id: what happened, and the next step"],
   ["tillkit attention list", "everything that needs a person, each with its next step"],
@@ -73,8 +73,8 @@ export function commandHelp(command: Command, output: Output): string {
 }
 
 /**
- * Returns what the documents of the package say about a code: of an error, of a finding of verify, doctor or statement,
- * or of a rule of attention. Throws `command_operand_invalid`.
+ * Returns the part of the documents about a code: an error, a rule of attention, or a finding of verify,
+ * doctor or statement. Throws `command_operand_invalid` for an unknown code.
  */
 export function errorPage(code: string): string {
   const folder = path.join(readOwnPackage().folder, "docs");
@@ -86,7 +86,7 @@ export function errorPage(code: string): string {
       .find(Boolean);
   if (text === undefined)
     throw operandError(`There is no error code "${code}".${didYouMean(code, Object.keys(errorFixes))}`);
-  // The addresses of links are relative to that folder.
+  // Links between the documents are relative, so they get the path of the folder.
   return `${code}\n\n${text.replace(/\]\((?=[\w-]+\.md)/g, `](${folder}/`)}`;
 }
 
@@ -104,7 +104,7 @@ function rowOf(page: string, code: string): string | undefined {
     .join("\n\n");
 }
 
-/** Returns the help of one command for JSON, which leaves `run` out. */
+/** Returns the help of one command for JSON. JSON omits `run`, because `run` is a function. */
 export function describeCommand(command: Command): object {
   return { ...command, usage: usageOf(command) };
 }
@@ -113,7 +113,7 @@ function title(output: Output, text: string): string {
   return output.paint("bold", text);
 }
 
-/** Writes two columns. The second is wrapped, and begins on a line of its own if the first is long. */
+/** Returns rows of two columns. The second is wrapped, and starts on a new line after a long first column. */
 function twoColumns(rows: readonly (readonly [string, string])[], output: Output): string[] {
   const width = Math.min(Math.max(...rows.map(([left]) => left.length)), 28);
   const indent = " ".repeat(width + 4);

@@ -10,30 +10,26 @@ import { optionError } from "./arguments.js";
 import { type Arguments, type ExitCode, type InputContext } from "./command.js";
 import { requireTables } from "./database.js";
 
-/** The options of a command that decides webhooks, which must do it as the application does. */
+/** The options for deciding webhooks, which must have the same values as in the application. */
 export const policyOptions = {
   "--confirm <lookup|none>": "The application's option `confirm`. Default: TILLKIT_CONFIRM.",
   "--client-id-prefix <text>":
     'The application\'s option `clientIdPrefix`; "" if the application has no prefix. Default: TILLKIT_CLIENT_ID_PREFIX.',
 } as const;
 
-/** The end of a message about webhooks with signatures over fields, where nobody gave `confirm`. */
+/** The end of a message about webhooks with signatures over fields, if nobody gave `confirm`. */
 export const confirmNeeded =
   "so the application may ask the service first. Give --confirm=lookup if the application sets `confirm`, or " +
   "otherwise --confirm=none.";
 
-/** What decides webhooks. `undefined`: neither an option nor a variable names it. */
+/** The policy by which webhooks are decided. A value is `undefined` if no option or variable sets it. */
 export interface GivenPolicy {
   confirm: string | undefined;
-  /** Empty where the application has none. */
+  /** The prefix; an empty string if the application has none. */
   clientIdPrefix: string | undefined;
 }
 
-/**
- * Returns the policy that the options or the environment name.
- *
- * @throws the error of a wrong option where `TILLKIT_CONFIRM` has another value
- */
+/** Returns the policy of the options or the environment. Throws `command_option_invalid`. */
 export function givenPolicy(args: Arguments, context: InputContext): GivenPolicy {
   const read = (name: string): string | undefined => context.env[`TILLKIT_${name}`]?.trim();
   const confirm = args.get("confirm") ?? (read("CONFIRM") || undefined);
@@ -45,7 +41,7 @@ export function givenPolicy(args: Arguments, context: InputContext): GivenPolicy
   };
 }
 
-/** Creates a kit that receives no webhooks, and asks no service. What it needs for that is never used. */
+/** Creates a kit that uses no network. Its address, credentials and secret are placeholders. */
 export function offlineKit(store: SqlPaymentStore, options: Partial<PaymentsOptions>): Payments {
   return createPayments({
     publicUrl: "http://localhost/payments",
@@ -58,8 +54,9 @@ export function offlineKit(store: SqlPaymentStore, options: Partial<PaymentsOpti
 }
 
 /**
- * Runs a function on a kit without network and handlers over the database that the options name, and closes the kit. It decides
- * webhooks by the given policy. Throws `store_unavailable` if the database has no tables of the kit.
+ * Runs a function on a kit over the named database, and closes the kit. The kit has no network and no
+ * handlers, and decides webhooks by `policy`. Throws `store_unavailable` if the database has no tables of the
+ * kit.
  */
 export async function withOfflineKit(
   args: Arguments,

@@ -6,7 +6,7 @@ import { type Arguments } from "./command.js";
 export function timeOption(args: Arguments, name: string): Date | undefined {
   const text = args.get(name);
   if (text === undefined) return undefined;
-  // JavaScript takes a time without an offset for one of this machine's zone, and "1/5/26" for a time.
+  // `new Date` accepts "1/5/26", and reads a time without an offset as local time.
   const full = /T/i.test(text) ? text.replace(/(T\d\d:\d\d)(?=Z|[+-])/i, "$1:00") : `${text}T00:00:00Z`;
   const time = isDateTime(full) ? new Date(full) : undefined;
   if (time && !Number.isNaN(time.getTime())) return time;
@@ -20,7 +20,7 @@ export function requiredOption(args: Arguments, name: string): string {
   return requiredOptions(args, [name])[name]!;
 }
 
-/** Returns the values of options that must be given. Throws `command_option_invalid`, which names all that are missing. */
+/** Returns the values of required options. Throws `command_option_invalid` with the missing options. */
 export function requiredOptions<Name extends string>(
   args: Arguments,
   names: readonly Name[],
@@ -34,7 +34,7 @@ export function requiredOptions<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, args.get(name)!])) as Record<Name, string>;
 }
 
-/** Returns the number of an option in decimal digits; `NaN`, which every call refuses, for another text such as `0x10`. */
+/** Returns an option's number. For other text such as `0x10`, returns `NaN`, which every caller refuses. */
 export function decimalOption(args: Arguments, name: string): number | undefined {
   const text = args.get(name);
   if (text === undefined) return undefined;

@@ -6,17 +6,17 @@ import { escapeUnits } from "../../shared/quote.js";
 type Style = Parameters<typeof styleText>[0];
 
 /**
- * Writes the output of a command, with control characters of strangers escaped. With `--json`, standard output has only JSON, and text for people goes to
- * standard error.
+ * The output of a command. Control characters from other sources are escaped. With `--json`, standard output
+ * has only JSON, and text for people goes to standard error.
  */
 export interface Output {
   /** The number of columns for text. */
   readonly width: number;
   /** Prints one line or more for people. */
   print(text?: string): void;
-  /** Prints a line for people on standard error: a warning, or what the command does. */
+  /** Prints a line for people on standard error, such as a warning. */
   log(text: string): void;
-  /** Draws a line over the one drawn before, on a terminal's standard error. `undefined` removes it, before other output. */
+  /** Draws a line over the last drawn line on a terminal's standard error. `undefined` removes that line. */
   draw(line: string | undefined): void;
   /** Prints one JSON document on a line of its own; does nothing without `--json`. */
   printJson(document: unknown): void;
@@ -34,7 +34,7 @@ export interface OutputStreams {
 /** Creates the output of one run. */
 export function createOutput({ stdout, stderr, env }: OutputStreams, json: boolean): Output {
   const forPeople = json ? stderr : stdout;
-  // Written instead of the escape character of a colour, so that all others can be escaped. Strangers do not know it.
+  // This secret mark replaces the escape character of colours while all other control characters are escaped.
   const mark = randomUUID();
   const show = (text: string): string => escapeControls(text).replaceAll(mark, "\u001b");
   const hasColours = !json && stdout.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
@@ -48,7 +48,7 @@ export function createOutput({ stdout, stderr, env }: OutputStreams, json: boole
     printJson: (document) => {
       if (json) stdout.write(`${escapeControls(JSON.stringify(document))}\n`);
     },
-    // Without this option Node would check the streams of its process, and not these.
+    // Without `validateStream: false`, Node would check the process's own streams instead of `stdout`.
     paint: (style, text) => {
       const safe = escapeControls(text);
       return hasColours ? styleText(style, safe, { validateStream: false }).replaceAll("\u001b", mark) : safe;
@@ -56,7 +56,7 @@ export function createOutput({ stdout, stderr, env }: OutputStreams, json: boole
   };
 }
 
-/** Returns the text with what a terminal obeys or hides as `\\uXXXX`: control characters, except line breaks and tabs, and directions. */
+/** Escapes invisible characters, direction marks, and control characters except line breaks and tabs. */
 function escapeControls(text: string): string {
   return text.replace(
     /[^\P{Cc}\n\t]|[\p{Bidi_Control}\u2028\u2029\u200b\u2060\ufeff\u{e0000}-\u{e007f}]/gu,
@@ -64,14 +64,14 @@ function escapeControls(text: string): string {
   );
 }
 
-/** Returns foreign text on one line, so that it cannot look like a line of a command. */
+/** Returns foreign text on one line, so that it cannot look like a separate line of the output. */
 export function oneLine(text: string): string {
   return text.replaceAll("\r", "\\r").replaceAll("\n", "\\n");
 }
 
 /**
- * Breaks a text into lines of at most `width` columns. Each line after the first begins with `indent`, which is not counted. A command at the
- * end is not broken, so that it can be copied.
+ * Breaks a text into lines of at most `width` columns. Each line after the first begins with `indent`, which
+ * is not counted. A command at the end is not broken, so that people can copy it.
  */
 export function wrap(text: string, width: number, indent = ""): string {
   const lines: string[] = [];

@@ -7,13 +7,13 @@ interface OwnPackage {
   version: string;
   engines: { node: string };
   peerDependencies: { express: string };
-  /** The folder that it is in. */
+  /** The folder of the package.json. */
   folder: string;
 }
 
-/** Reads tillkit's package.json: the nearest one of this name above this file, or in ESM above the script that runs. */
+/** Reads tillkit's package.json, the nearest one above this file, or in ESM above the running script. */
 export function readOwnPackage(): OwnPackage {
-  // One source is compiled twice: `import.meta` does not compile for CommonJS, and ESM has no `__filename`.
+  // This file is compiled for ESM, which has no `__filename`, and for CommonJS, which has no `import.meta`.
   let folder = path.dirname(typeof __filename === "string" ? __filename : realpathSync(process.argv[1]!));
   for (;;) {
     const found = readPackage(folder);

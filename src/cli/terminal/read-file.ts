@@ -6,7 +6,7 @@ import { TillkitError } from "../../errors/index.js";
 import { because } from "../../shared/because.js";
 import { type Arguments, type Variables, type ProcessContext } from "./command.js";
 
-/** Where files are read from. */
+/** The folder for relative paths, and standard input. */
 export type FileContext = Pick<ProcessContext, "cwd" | "stdin">;
 
 /** Reads a file, or standard input for `-`. Throws `file_unreadable`. */
@@ -33,7 +33,7 @@ export const envFileOption = {
   "--env-file <file> ...": "Reads variables from a file. Variables that are already set keep their values.",
 };
 
-/** Returns the environment that the application would have if it was started here with the same files. */
+/** Returns the environment that the application would have with the same `--env-file` options. */
 export async function readEnvironment(
   args: Arguments,
   context: FileContext & Pick<ProcessContext, "env">,
@@ -44,7 +44,7 @@ export async function readEnvironment(
   return { ...fromFiles, ...context.env };
 }
 
-/** Returns the content of a file of variables. Node reads a byte order mark as a part of the first name, and nothing of UTF-16. */
+/** Returns the text of a file of variables. Throws `file_unreadable` for UTF-16 or a byte order mark. */
 function plainText(file: string, bytes: Buffer): string {
   const text = bytes.toString("utf8");
   if (!text.startsWith("\ufeff") && !text.includes("\0")) return text;

@@ -1,8 +1,9 @@
 import { oneLine, type Output } from "./output.js";
 
 /**
- * Prints rows in columns that fit the terminal. Where they are too wide, the widest column is cut, and ends with an ellipsis. The
- * columns `uncut`, such as times and ids, are never cut, so a row may be wider than the terminal. A note stands below its row.
+ * Prints rows in columns that fit the terminal. If the rows are too wide, the widest column is cut, and ends
+ * with an ellipsis. The columns `uncut`, such as times and ids, are never cut, so a row may be wider than the
+ * terminal. A note is printed below its row.
  */
 export function printColumns(
   output: Output,
@@ -17,7 +18,7 @@ export function printColumns(
   for (let over = sum(widths) + gaps - output.width; over > 0; over--) {
     const cut = widths.map((width, column) => (uncut.includes(headings[column]!) ? 0 : width));
     const widest = cut.indexOf(Math.max(...cut));
-    // A shorter text says too little.
+    // A column of 8 characters or fewer is not cut.
     if (cut[widest]! <= 8) break;
     widths[widest]! -= 1;
   }

@@ -91,13 +91,13 @@ export const triggerCommand: CommandDefinition = {
       );
     else if (forged.length > 0 && forged.every(refused!))
       output.print(`The endpoint refused every ${word} webhook, as it must.`);
-    // An attempt that was repeated does not count: the scenario lost it.
+    // A repeated attempt does not count, because the scenario lost it.
     const last = deliveries.filter((one) => !deliveries.some((other) => isRepeated(one, other)));
     return last.every((one) => (one.forged ? refused! : accepted!)(one)) ? 0 : 1;
   },
 };
 
-/** Returns whether the other delivery is a later attempt. The id is that of the webhook, with the number of the attempt. */
+/** Returns whether `other` is a later attempt. A delivery's id begins with the webhook's id. */
 function isRepeated(one: Delivery, other: Delivery): boolean {
   return one.id.split("-")[0] === other.id.split("-")[0] && one.attempt < other.attempt;
 }
@@ -110,12 +110,12 @@ function isGenuine({ headers, requestBody }: Delivery, scheme: SigningScheme): b
     if (scheme.covers !== "body") return given === scheme.sign(rawBody);
     return scheme.verify({ rawBody, headers: { [scheme.header.toLowerCase()]: given } }) === true;
   } catch {
-    // No signature, or a body of which no fields can be signed.
+    // The webhook has no signature, or its body has no fields that can be signed.
     return false;
   }
 }
 
-/** Returns the scenario with all moves at the customer's approval: here no customer opens a page or cancels. */
+/** Returns the scenario with its moves at the approval, because no customer opens a page or cancels here. */
 function withMovesAtApproval(chosen: string | Scenario): Scenario {
   const scenario = typeof chosen === "string" ? scenarioOf(chosen) : chosen;
   const { created, opened, approved, canceled } = scenario.moves ?? {};
@@ -138,7 +138,7 @@ function scenarioOf(name: string): Scenario {
   }
   const status = /^payment\.([a-z_]{1,32})$/.exec(name)?.[1];
   const meant = status && nearest(status, knownStatuses);
-  // An unknown status is a test of its own; a misspelt one would be answered 200 and change nothing.
+  // Unknown statuses are allowed as tests. A misspelt status is refused, because it would change nothing.
   if (meant && meant !== status)
     throw operandError(`There is no event "${name}". Did you mean payment.${meant}?`);
   if (status) return { name: status.replaceAll("_", "-"), moves: { approved: [{ status, webhook: true }] } };

@@ -7,14 +7,14 @@ import { type Cause, findCause } from "./find-cause.js";
 import { type DiagnosisCode, hypotheses, type Variant } from "./hypotheses.js";
 import { type CapturedRequest, joinedHeader } from "./read-input.js";
 
-/** What `verify` was asked to check. */
+/** The request and the settings that `verify` checks. */
 export interface SignatureInput extends CapturedRequest {
   settings: SignatureSettings;
   /** Reads bodies of other webhooks, if the signature does not match. */
   readOtherBodies: () => Promise<readonly Variant<Buffer>[]>;
 }
 
-/** Checks a signature as the kit does. If it does not match, looks for the one mistake that explains it. */
+/** Checks a signature as the kit does. After a mismatch, searches for the one mistake that explains it. */
 export async function checkSignature(input: SignatureInput) {
   const { settings, rawBody, headers } = input;
   const given = joinedHeader(headers, settings.header);
@@ -42,7 +42,7 @@ export async function checkSignature(input: SignatureInput) {
   return { verified, findings: [...causes.map(findingOf), ...left] };
 }
 
-/** Checks with the kit's own scheme. Refusals are what it does not start with, or refuses the webhook for. */
+/** Checks the signature with the kit's own scheme. `refusals` has the errors that the scheme throws. */
 async function askKit(
   settings: SignatureSettings,
   rawBody: Buffer,
@@ -71,7 +71,7 @@ function kitRefusal(code: ErrorCode, message: string): Finding {
   return { code, severity: "error", message, fix: errorFixes[code] };
 }
 
-/** Returns where a secret was found, or the name of another option. */
+/** Returns the place where the option's secret was found, or the name of an option without a secret. */
 function placeOf(option: string, { secrets }: SignatureSettings): string {
   const [found, index = "0"] = /^signature\.secret(?:\[(\d+)\])?/.exec(option) ?? [];
   return found === undefined ? option : `the secret of ${secrets[Number(index)]?.from ?? "nowhere"}`;
@@ -104,7 +104,7 @@ function notesOn(settings: SignatureSettings, rawBody: Buffer, signature: string
   return notes;
 }
 
-/** Returns what is most likely where no mistake fits: another secret leaves no trace in a signature of the right form. */
+/** Returns the finding if no mistake fits. A wrong secret is likely if the signature has the right form. */
 function unexplained({ scheme, secrets }: SignatureSettings, isWellFormed: boolean): Finding {
   const none = "None of the usual mistakes explains it.";
   if (!isWellFormed || scheme === "public-key") return diagnosis("signature_unexplained", none);

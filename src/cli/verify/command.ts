@@ -120,7 +120,7 @@ export const verifyCommand: CommandDefinition = {
 /** The options of the signature that `tillkit replay` also needs. */
 const givenNames = ["scheme", "secret-file", "secret-env", "merchant-id", "fields", "algorithm", "header"];
 
-/** Returns what a verified webhook says about a payment. `unsigned` has the fields that the signature does not cover. */
+/** Returns a verified webhook's facts about a payment. `unsigned` names the fields that are not signed. */
 function factsOf({ verified, untrusted }: Extract<ReturnType<typeof readMessage>, { kind: "payment" }>) {
   const { clientId, status, "total.value": value, "total.currency": currency } = verified;
   const providerId = "providerId" in verified ? String(verified.providerId) : undefined;
@@ -133,7 +133,7 @@ function factsText({ clientId, status, total, providerId }: ReturnType<typeof fa
   return [clientId, status, `${total.value} ${total.currency}`, number].filter(Boolean).join(", ");
 }
 
-/** Returns the file, and whether it is a whole request. Throws `command_option_invalid` or `file_unreadable`. */
+/** Returns the file, and whether it has headers. Throws `command_option_invalid` or `file_unreadable`. */
 async function readSource(
   args: Arguments,
   context: Context,

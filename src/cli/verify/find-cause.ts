@@ -17,12 +17,12 @@ export interface Cause {
   detail: string;
 }
 
-/** A signature that does not match, and what may explain it. */
+/** A signature that does not match, with the values that may explain it. */
 export interface Mismatch {
   settings: SignatureSettings;
   rawBody: Buffer;
   signature: string;
-  /** Bodies of other webhooks. */
+  /** The bodies of other webhooks. */
   otherBodies: readonly Variant<Buffer>[];
 }
 
@@ -38,10 +38,13 @@ interface Attempt {
 /** A mistake to try: the value that is different, and its description. */
 type Change = Cause & { value: Partial<Attempt> };
 
-/** A list of seven fields has 5,040 orders, one of ten has millions. */
+/** The maximum number of fields whose orders are tried. Ten fields would have millions of orders. */
 const maxOrderedFields = 8;
 
-/** Returns the one cause that explains the signature; `null` if it fits as it is, `undefined` if nothing explains it. */
+/**
+ * Returns the mistake that explains the signature. Returns `null` if the signature fits without a mistake, or
+ * `undefined` if no mistake explains the signature.
+ */
 export function findCause(mismatch: Mismatch): Cause | null | undefined {
   const { settings, rawBody, signature } = mismatch;
   const join = settings.scheme === "fields" ? fieldJoiner(rawBody, settings) : undefined;
@@ -61,14 +64,14 @@ export function findCause(mismatch: Mismatch): Cause | null | undefined {
       check({ secret: text, message, algorithm, signature, encoding: "hex", ...value });
     if (fits({ value: {} })) return null;
     const ofSecret = changesBy("secret", (one) => one.secret?.(text), ` (${from})`);
-    // Orders of fields are tried last, because there are thousands.
+    // Orders of fields are tried last, because there can be thousands of orders.
     const found = [...ofSecret, ...changes].findLast(fits) ?? fieldOrders(settings, join).find(fits);
     if (found) return { code: found.code, detail: found.detail };
   }
   return undefined;
 }
 
-/** Returns the changes of one value that hypotheses give. */
+/** Returns the changes that the hypotheses suggest for one value. */
 function changesBy(
   part: keyof Attempt,
   give: (one: Hypothesis) => readonly Variant<string | Buffer>[] | undefined,
@@ -131,7 +134,7 @@ function permutations(items: readonly string[]): string[][] {
   );
 }
 
-/** Less strict than the kit's own reading of fields: a wrong guess only fits nothing. */
+/** Returns a function that joins fields of the body. Unlike the kit, the function accepts unusual values. */
 function fieldJoiner(rawBody: Buffer, { merchantId = "" }: SignatureSettings): JoinFields | undefined {
   const payload = parseObject(rawBody.toString());
   if (payload === undefined) return undefined;
@@ -146,7 +149,7 @@ function fieldJoiner(rawBody: Buffer, { merchantId = "" }: SignatureSettings): J
   return (fields, separator = ",") => fields.map(read).join(separator);
 }
 
-/** A check whether a signature fits, and the algorithm that it is given first. */
+/** A check of signatures, and the first algorithm to try. */
 interface SignatureCheck {
   algorithm: string;
   check: (attempt: Attempt) => boolean;

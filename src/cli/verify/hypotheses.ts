@@ -7,19 +7,19 @@ export type Variant<Value = string> = readonly [value: Value, detail: string];
 /** Joins fields of the body. The default separator is a comma. */
 export type JoinFields = (fields: readonly string[], separator?: string) => string;
 
-/** A reason why a signature may not match. Its functions return what may have been meant instead of the given value. */
+/** A reason why a signature may not match. Each function returns values that may have been meant instead. */
 export interface Hypothesis {
-  /** What to do about it. */
+  /** The advice for this reason. */
   fix: string;
   secret?(text: string): Variant<string | Buffer>[];
   body?(text: string): Variant[];
-  /** Returns what is signed with another list of fields, or with another separator. */
+  /** Returns the signed text for other lists of fields, or for another separator. */
   fields?(list: readonly string[], join: JoinFields): Variant[];
   algorithm?(name: string): Variant[];
   signature?(text: string): Variant[];
 }
 
-/** All reasons that `tillkit verify` finds. Of two that explain a signature, it reports the later one. */
+/** All reasons that `tillkit verify` finds. If two reasons explain a signature, the later one is reported. */
 export const hypotheses = {
   secret_padded: {
     fix: "Set the secret again without the surrounding characters. A file or a variable often adds a line break.",
@@ -151,7 +151,7 @@ export const hypotheses = {
 
 export type DiagnosisCode = keyof typeof hypotheses;
 
-/** Returns the JSON of the body as other programs write it; nothing if the body is not JSON. */
+/** Returns the JSON of the body as other programs write it; empty if the body is not JSON. */
 function rewrittenJson(text: string): Variant[] {
   const value = parseObject(text);
   if (value === undefined) return [];

@@ -9,12 +9,12 @@ import { type Variant } from "./hypotheses.js";
 
 /** A request that a proxy, a tunnel or `nc` has written to a file. */
 export interface CapturedRequest {
-  /** Names in lower case. */
+  /** The headers, with names in lower case. */
   headers: readonly (readonly [name: string, value: string])[];
   rawBody: Buffer;
 }
 
-/** Parses headers, an empty line and a body, with or without a request line. Throws `command_operand_invalid`. */
+/** Parses a request with or without a request line. Throws `command_operand_invalid`. */
 export function readCapturedRequest(bytes: Buffer): CapturedRequest {
   const [emptyLine] = ["\r\n\r\n", "\n\n"]
     .map((ending) => ({ at: bytes.indexOf(ending), length: ending.length }))
@@ -45,7 +45,10 @@ function invalidRequest(because: string) {
   return operandError(`With --request, the file must contain a whole request, but ${because}.`);
 }
 
-/** Returns the newest file of `webhook.keepRefused`, and the number of older files. Throws `command_option_invalid` or `file_unreadable`. */
+/**
+ * Returns the newest file of the kept refused webhooks, and the number of older files. Throws
+ * `command_option_invalid` or `file_unreadable`.
+ */
 export async function findLast(
   args: Arguments,
   { cwd, env }: InputContext,
@@ -74,7 +77,7 @@ export async function findLast(
 const maxFiles = 200;
 const maxOtherBodyBytes = 64 * 1024;
 
-/** Reads other small files of the same type in the same folder: the signature may belong to one of these bodies. */
+/** Reads similar files of the same folder, because the signature may belong to one of their bodies. */
 export async function readOtherBodies(
   file: string,
   cwd: string,
