@@ -4,6 +4,23 @@ export function isSameNumber(one: string, other: string | undefined): boolean {
   return key !== undefined && other !== undefined && key === keyOfNumber(other);
 }
 
+/**
+ * Returns the ways to write a number that people and services use: as it is, and with other capitals and another sign, or none, behind
+ * its first letters. A store finds the number that the service reported only as it was written.
+ */
+export function waysToWrite(number: string): string[] {
+  const key = keyOfNumber(number);
+  if (key === undefined) return [number];
+  const letters = /^[A-Z]*/.exec(key)![0].length;
+  // A channel has three letters, and the letters of a hexadecimal number may follow.
+  const ends = [...new Set([letters, 3])].filter((end) => end > 0 && end <= letters && end < key.length);
+  const signed = ends.flatMap((end) =>
+    ["-", " ", "_", "/", "."].map((sign) => key.slice(0, end) + sign + key.slice(end)),
+  );
+  const written = [key, ...signed];
+  return [...new Set([number, ...written, ...written.map((one) => one.toLowerCase())])];
+}
+
 /** Returns the letters and digits of a number, by which it is found; `undefined` where they are too few or too many. */
 export function keyOfNumber(number: string): string | undefined {
   const key = number.replace(/[^A-Za-z0-9]/g, "").toUpperCase();

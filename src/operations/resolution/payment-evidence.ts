@@ -4,7 +4,7 @@ import { checkAmount } from "../../model/money.js";
 import { type PaymentReport } from "../../model/payment-report.js";
 import { type Evidence, type Payment } from "../../model/payment.js";
 import { readField, signedFields } from "../../model/signed-fields.js";
-import { isSameNumber } from "../../shared/payment-number.js";
+import { isSameNumber, waysToWrite } from "../../shared/payment-number.js";
 import { describeUnknown, type NamesOf } from "../../shared/unknown-names.js";
 import { type PaymentStore, type ResolutionRecord, type WebhookRecord } from "../../store/index.js";
 import { decodeStrict } from "../../webhook/message/decode-strict.js";
@@ -81,7 +81,8 @@ export async function refuseUsedNumber<Tx>(
   if (number === undefined || action !== "accepted") return;
   const claimed = (await findClaimed(store, [number]))(number);
   const completed = { state: "completed", newestFirst: true, limit: 2 } as const;
-  const reported = await store.list({ ...completed, providerId: number });
+  const ways = waysToWrite(number).map((providerId) => store.list({ ...completed, providerId }));
+  const reported = (await Promise.all(ways)).flat();
   for (const other of [...reported, ...claimed]) {
     if (other.clientId === clientId || other.state !== "completed") continue;
     const isUsed =

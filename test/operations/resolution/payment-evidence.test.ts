@@ -115,6 +115,25 @@ describe("evidence", () => {
     await expect(payments.resolve(again)).rejects.toMatchObject(used);
   });
 
+  it.each([
+    ["MVK-778", "mvk 778"],
+    ["MVK778", "MVK-778"],
+    ["HOL-C0FFEE42", "holc0ffee42"],
+    ["mvk/778", "MVK.778"],
+    ["99812", "99 812"],
+    ["7", "7"],
+  ])(
+    "is refused with a number that was reported as %s, and is written as %s",
+    async (providerId, written) => {
+      const { store, payments } = await shop();
+      await saved(store, { created: [other] });
+      await payments.receiveWebhook(signed(completedBody({ providerId })));
+      const again = { ...accept, clientId: "c-2", evidence: { ...row, providerId: written } };
+      await expect(payments.resolve(again)).rejects.toMatchObject({ code: used.code });
+      expect(await payments.find("c-2")).toEqual(other);
+    },
+  );
+
   it("is accepted with a number that customers of other payments gave, and that shows a refund", async () => {
     const { store, payments } = await shop();
     const paid = pendingPayment({ clientId: "c-2", serviceId: "s-2", reference: "o-2", state: "completed" });
