@@ -1,16 +1,16 @@
 import { type Money } from "../model/payment.js";
 
 /**
- * Returns an amount with the separators of the language, a no-break space, and the currency's code. It has exactly the
- * decimals of the value: what `Intl` assumes about a currency differs from ISO 4217 for some.
+ * Returns an amount with the separators of the language, a no-break space, and the currency's code. Keeps the
+ * decimals of the value, because `Intl` differs from ISO 4217 for some currencies.
  */
 export function formatMoney({ value, currency }: Money, language: string): string {
   return `${formatDecimal(value, language)}\u00a0${currency}`;
 }
 
 /**
- * Returns an amount without its code, as checkout pages show it: with the decimals that are customary for the currency,
- * and more of them only where the value has them.
+ * Returns an amount without its currency's code, as checkout pages show amounts. The amount has the customary
+ * decimals of the currency, and more only if the value has more.
  */
 export function formatAmount({ value, currency }: Money, language: string): string {
   const [whole = "", decimals = ""] = value.split(".");
@@ -22,7 +22,7 @@ export function formatAmount({ value, currency }: Money, language: string): stri
 export function formatDecimal(value: string, language: string): string {
   const digits = value.split(".")[1]?.length ?? 0;
   const exact = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  // As a string: a large amount does not fit a float.
+  // The value stays a string, because a float cannot hold a large amount exactly.
   return new Intl.NumberFormat(language, exact).format(value as `${number}`);
 }
 

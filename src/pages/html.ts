@@ -7,7 +7,7 @@ const escapes: Readonly<Record<string, string>> = {
   "`": "&#96;",
 };
 
-/** Markup that is safe to send. The {@link html} tag makes it; call the constructor with constants of the sources only. */
+/** Markup that is safe to send. Use the {@link html} tag. Pass only constants to the constructor. */
 export class Html {
   readonly #markup: string;
 
@@ -20,13 +20,13 @@ export class Html {
   }
 }
 
-/** What a placeholder may hold. `undefined`, `null` and `false` print nothing; lists print in order. */
+/** A value for a placeholder. `undefined`, `null` and `false` print nothing; lists print in order. */
 export type HtmlFragment = string | number | Html | undefined | null | false | readonly HtmlFragment[];
 
 /**
- * Builds markup from a template, and escapes everything in a placeholder that this tag did not make. Put placeholders in
- * text and in quoted attributes only: escaping does not make a value safe in a script, a style, an unquoted attribute, or
- * an address whose scheme was not checked.
+ * Builds markup from a template, and escapes everything in a placeholder that this tag did not make. Put
+ * placeholders only in text and in quoted attributes. Escaping does not make a value safe in a script, a
+ * style, an unquoted attribute, or an address with an unchecked scheme.
  */
 export function html(strings: TemplateStringsArray, ...fragments: HtmlFragment[]): Html {
   let markup = strings[0]!;

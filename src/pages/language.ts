@@ -1,4 +1,4 @@
-/** The languages of every page. The first is for browsers that ask for neither. */
+/** The languages of every page. The first language is the default. */
 export const languages = ["en", "fr"] as const;
 
 /** A language of the pages. */
@@ -7,7 +7,7 @@ export type Language = (typeof languages)[number];
 /** One text in each language. */
 export type Pair = readonly [english: string, french: string];
 
-/** A page's translations by their names. One with values in it is a function; several may form a group. */
+/** A page's translations by name. A translation with values is a function. A nested table is a group. */
 interface TranslationTable {
   readonly [name: string]: Pair | ((...values: never[]) => Pair) | TranslationTable;
 }
@@ -21,7 +21,7 @@ export type Translations<T> = {
       : Translations<T[Name]>;
 };
 
-/** Returns the translations of a table by language. An entry without its French does not compile. */
+/** Returns the translations of a table by language. An entry without a French text does not compile. */
 export function translate<const T extends TranslationTable>(
   table: T,
 ): Readonly<Record<Language, Translations<T>>> {
@@ -48,7 +48,7 @@ interface LanguageRequest {
   acceptsLanguages(...offered: string[]): string | false;
 }
 
-/** Returns the language of a tag such as `fr-KM`, where the pages have it; otherwise the one that the browser asks for. */
+/** Returns the language of a tag such as `fr-KM`, if the pages have it, or else the browser's language. */
 export function readLanguage(req: LanguageRequest, tag?: string): Language;
 export function readLanguage(req: LanguageRequest, tag: string | undefined, more: readonly string[]): string;
 export function readLanguage(req: LanguageRequest, tag?: string, more: readonly string[] = []): string {

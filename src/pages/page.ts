@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { type HtmlFragment, Html, html } from "./html.js";
 
-/** What differs between two pages. */
+/** The parts of a page. */
 export interface HtmlPage {
   language: string;
   title: string;
-  /** The nonce of the response's policy. A page in a file has none: it names its style by a hash. */
+  /** The nonce of the response's policy. A page in a file has no nonce, because its policy has a hash. */
   nonce?: string;
-  /** CSS, which must be a constant of the sources: nothing escapes it. It stands in the page byte for byte. */
+  /** CSS, which must be a constant of the sources, because it is inserted unchanged and not escaped. */
   style: string;
   /** Further elements of the head, before the style. */
   head?: HtmlFragment;
   body: HtmlFragment;
-  /** JavaScript, without which the page works too. A constant of the sources, like the style. */
+  /** JavaScript, a constant of the sources like the style. The page also works without the script. */
   script?: string | undefined;
   /** @default none, so that the browser asks for no icon */
   icon?: string;
@@ -21,10 +21,10 @@ export interface HtmlPage {
 /** The languages that are written from right to left. */
 const rightToLeft = /^(ar|dv|fa|he|ps|sd|ug|ur|yi)$/;
 
-/** Returns the whole HTML document of a page. It loads nothing from another address. */
+/** Returns the complete HTML document of a page. The page loads nothing from other addresses. */
 export function htmlPage(page: HtmlPage): Html {
   const { language, title, nonce, style, head, body, script, icon = "data:," } = page;
-  // Made here, because a formatter would add spaces to a style in a template, and a hash covers every byte.
+  // The style is not in the template, because a formatter would add spaces, and a hash covers every byte.
   const attribute = nonce === undefined ? "" : html` nonce="${nonce}"`.toString();
   return html`<!doctype html>
     <html lang="${language}" dir="${rightToLeft.test(language) ? "rtl" : "ltr"}">
@@ -48,7 +48,7 @@ export function newNonce(): string {
   return randomBytes(16).toString("base64");
 }
 
-/** The lines of each drawing, 24 by 24. */
+/** The lines of each drawing, in a square of 24 by 24 units. */
 const drawings = {
   tick: html`<path d="m5 12.5 4.5 4.5L19 7.5" />`,
   cross: html`<path d="m7 7 10 10m0-10L7 17" />`,
@@ -61,12 +61,12 @@ const drawings = {
 
 type Drawing = keyof typeof drawings;
 
-/** Returns a round sign with one drawing in the colours of a tone. Screen readers ignore it: the heading says the same. */
+/** Returns a round sign with a drawing. Screen readers ignore the sign, because the heading says the same. */
 export function statusSign(name: Drawing, tone?: "good" | "bad" | "info"): Html {
   return html`<div class="sign ${tone}" aria-hidden="true">${drawing(name)}</div>`;
 }
 
-/** Returns a drawing alone. */
+/** Returns a drawing without a sign around it. */
 export function drawing(name: Drawing): Html {
   return html`<svg class="drawing ${name}" viewBox="0 0 24 24" aria-hidden="true">${drawings[name]}</svg>`;
 }

@@ -11,7 +11,7 @@ type ControlParams = Record<string, string>;
 type Body = Record<string, unknown>;
 type ControlCommand = (sandbox: Sandbox, params: ControlParams, body: Body, res: Response) => unknown;
 
-/** The addresses by method and path. The response is the result, or `{ done: true }`. */
+/** The commands by method and path. The response is the result of the command, or `{ done: true }`. */
 const commands: Readonly<Record<string, ControlCommand>> = {
   "GET /": overview,
   "GET /payments": (sandbox) => ({ payments: sandbox.payments() }),

@@ -25,7 +25,7 @@ import { WebhookMessages } from "./webhook/message.js";
 import { WebhookSender } from "./webhook/sender.js";
 
 /**
- * Makes a stand-in for the payment service. It serves every merchant that follows the interface document.
+ * Makes an emulation of the payment service, for every merchant that follows the interface document.
  *
  * @throws ConfigurationError with every problem of the options.
  * @example
@@ -57,7 +57,7 @@ export function createSandbox(given: SandboxOptions = {}): Sandbox {
   return sandbox;
 }
 
-/** Returns one object with the properties of all parts. A getter stays a getter, which a spread would read once. */
+/** Returns one object with the properties of all parts. Unlike a spread, keeps getters as getters. */
 function combine<A, B, C, D, E>(...parts: [A, B, C, D, E]): A & B & C & D & E {
   const descriptors = parts.map((part) => Object.getOwnPropertyDescriptors(part));
   return Object.defineProperties({}, Object.assign({}, ...descriptors)) as A & B & C & D & E;
@@ -70,7 +70,7 @@ interface RouteParts {
   server: SandboxServer;
 }
 
-/** Adds every address: for the merchant's server, the customer's browser and the developer. */
+/** Adds the routes for the merchant's server, for the customer's browser and for the developer. */
 function mountRoutes(app: Express, core: SandboxCore, parts: RouteParts): void {
   const { sandbox, restoration, transitions, server } = parts;
   const { options, scenarios, stateFile } = core;

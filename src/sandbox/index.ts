@@ -1,5 +1,5 @@
 /**
- * The payment service, emulated.
+ * An emulation of the payment service.
  *
  * @module tillkit/sandbox
  */

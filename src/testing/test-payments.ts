@@ -21,42 +21,43 @@ import { isProduction } from "../shared/is-production.js";
 import { requireOptions } from "../shared/unknown-names.js";
 import { type SqliteDatabase, type SqlTx } from "../store/sql/index.js";
 
-/** What {@link testPayments} takes: the options of `createPayments`, except those that the sandbox decides. */
+/** The options of `createPayments`, without those that {@link testPayments} sets itself. */
 export interface TestPaymentsOptions<Covers extends SignedField, Tx> extends Partial<
   Omit<PaymentsOptions<Covers, Tx>, "publicUrl" | "service" | "store" | "dispatch">
 > {
-  /** How handlers are called; it cannot be `false`, because `settled()` waits for them. @default short waits, and three runs */
+  /** The options for calling handlers. `false` is not allowed. @default short waits, and three runs */
   dispatch?: DispatchOptions | undefined;
   /** A store over an empty database. @default a new SQLite file, which `close()` removes */
   store?: PaymentsOptions<Covers, Tx>["store"];
-  /** Options of the sandbox, such as its scenario. @default those of a sandbox */
+  /** The options of the sandbox, such as `scenario`. @default those of a sandbox, with short retry delays */
   sandbox?: SandboxOptions | undefined;
 }
 
 /** A kit for tests, with a payment service and a server of its own. */
 export interface TestPayments<Covers extends SignedField = SignedField, Tx = SqlTx<SqliteDatabase>> {
-  /** The kit: add handlers to it. */
+  /** The kit, to which a test adds handlers. */
   payments: Payments<Covers, Tx>;
   /** The payment service. */
   sandbox: Sandbox;
-  /** Creates a payment and pays it at the sandbox, which sends its webhook. Resolves after the first attempt of the webhook. */
+  /** Creates a payment and pays it at the sandbox. Resolves after the first attempt of its webhook. */
   pay(this: void, request: PaymentRequest): Promise<CreatedPayment>;
   /**
-   * Resolves when the sandbox sends no more webhooks and every dispatch is done or dead. Returns the dead ones, with their errors;
-   * a handler that throws is dead after three runs. Rejects with `sandbox_misused` if the kit refused a signature that no test forged.
+   * Resolves when the sandbox sends no more webhooks and every dispatch is done or dead. Returns the dead
+   * dispatches, with their errors. A handler that throws is dead after three runs. Rejects with
+   * `sandbox_misused` if the kit refused a signature that no test forged.
    */
   settled(this: void): Promise<DispatchRecord[]>;
   /** Closes the kit, the sandbox and the server, and removes the SQLite file. */
   close(this: void): Promise<void>;
-  /** Is `close`, for `await using`. */
+  /** Calls `close` at the end of a scope with `await using`. */
   [Symbol.asyncDispose](this: void): Promise<void>;
 }
 
 /**
- * Makes a kit for the tests of your handlers: with the sandbox, a server on a free port, and a new SQLite file. Nothing of it keeps
- * the process alive, so a test that fails ends. It works with NODE_ENV=production too.
+ * Makes a kit for the tests of your handlers, with a sandbox, a server on a free port, and a new SQLite file.
+ * The kit does not keep the process alive, so that a failing test ends. NODE_ENV may be `production`.
  *
- * @throws TillkitError `driver_missing` without SQLite: before Node 22.16 it needs the package `@photostructure/sqlite`
+ * @throws TillkitError `driver_missing` without SQLite: Node before 22.16 needs `@photostructure/sqlite`
  * @example
  * let shop: TestPayments;
  * beforeEach(async () => (shop = await testPayments()));
@@ -109,7 +110,7 @@ export async function testPayments<
       kit.createPayments<Covers, Tx>({
         logger: false,
         ...options,
-        // The usual scheme covers every field.
+        // The sandbox's usual scheme covers every field, so the type `Covers` is right.
         signature: options.signature ?? (schemeOf(sandbox, kit, sandboxOptions?.signature) as never),
         dispatch: options.dispatch ?? { pollMs: 10, firstDelayMs: 10, maxDelayMs: 10, maxFailures: 3 },
         publicUrl,
@@ -153,7 +154,7 @@ async function untilDone<Tx>(
   nextEnd: () => Promise<void>,
 ): Promise<void> {
   for (;;) {
-    // Asked for first, so that no end is missed.
+    // `nextEnd` is called first, so that no end of a run is missed.
     const ended = nextEnd();
     await sandbox.settled();
     if ((await store.counts()).oldestUndoneAt === undefined) return;
@@ -161,7 +162,7 @@ async function untilDone<Tx>(
   }
 }
 
-/** Makes a part that refuses the sandbox's credentials in production. The tests of an image for production may run in it. */
+/** Runs `make` without NODE_ENV=production, under which the sandbox's credentials are refused. */
 function outsideOfProduction<T>(make: () => T, environment = process.env): T {
   if (!isProduction(environment)) return make();
   environment.NODE_ENV = "test";
@@ -172,7 +173,7 @@ function outsideOfProduction<T>(make: () => T, environment = process.env): T {
   }
 }
 
-/** Returns the options for the sandbox. Its tokens lose their prefix on the way through the kit, which refuses it in production. */
+/** Returns the options of the service. Replaces the prefix of tokens that the kit refuses in production. */
 function serviceOf(sandbox: Sandbox, kit: typeof index): PaymentServiceOptions {
   const tokens = kit.clientCredentials({ tokenUrl: sandbox.tokenUrl, ...sandbox.client });
   const [prefix, instead] = ["sandbox_", "of_the_sandbox_"];
@@ -190,7 +191,7 @@ function serviceOf(sandbox: Sandbox, kit: typeof index): PaymentServiceOptions {
   };
 }
 
-/** Keeps the process alive while a test waits for the result. Between the calls nothing does. */
+/** Keeps the process alive while a test waits for the result of `work`. */
 async function keptAlive<T>(work: () => Promise<T>): Promise<T> {
   const timer = setInterval(() => {}, 60_000);
   try {
@@ -209,7 +210,7 @@ function schemeOf({ signing }: Sandbox, kit: typeof index, given: unknown): unkn
   return kit.fieldsSignature({ ...hmac, merchantId, fields: fields as never });
 }
 
-/** Throws if the kit refused the signature of a webhook that neither a scenario nor the test made, also at the last attempt. */
+/** Throws `sandbox_misused` if the kit refused the signature of an ordinary webhook at its last attempt. */
 function checkSignatures({ deliveries }: Sandbox, url: string): void {
   const ordinary = deliveries.filter((one) => one.url === url && !one.scenario && !one.byHand);
   const statuses = new Map(ordinary.map(({ requestBody, status }) => [requestBody, status]));
@@ -231,7 +232,7 @@ async function serve(app: RequestListener, closers: (() => Promise<unknown>)[]):
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Returns a function that resolves at the next end of a handler's run, or of a transaction, which stores how it ended. */
+/** Returns a function that waits for the next end of a transaction or of a handler's run. */
 function watchRuns<Tx>(store: PaymentStore<Tx>): () => Promise<void> {
   let end!: () => void;
   let next!: Promise<void>;

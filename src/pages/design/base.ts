@@ -1,4 +1,4 @@
-/** Every colour has a name here, in light and in dark. A text on its background has a contrast of 4.5 to 1 or more. */
+/** The named colours in light and in dark. Text has a contrast of 4.5 to 1 or more with its background. */
 const designTokens = `
 :root {
   color-scheme: light dark;
@@ -17,7 +17,7 @@ const designTokens = `
 }
 `;
 
-/** The colours of a meaning. Badges, notices, signs and charts inside of the element use them. */
+/** The colours of each meaning, for the badges, notices, signs and charts inside of an element. */
 const toneStyle = `
 .good, [data-state=paid] { --tone: var(--accent); --paper: var(--tint); }
 .bad, [data-state=failed] { --tone: var(--bad); --paper: var(--bad-tint); }

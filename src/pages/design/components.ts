@@ -82,7 +82,7 @@ textarea { min-height: 11rem; resize: vertical; }
 @media (min-width: 40rem) { .inline { grid-template-columns: minmax(0, 1fr) auto; } }
 `;
 
-/** The style of an application's frame: its navigation above the content or beside it, and sections with headings. */
+/** The style of an application's frame: the navigation above or beside the content, and the sections. */
 export const frameStyle = `
 .skip { position: absolute; z-index: 2; top: 0; left: 0; padding: 0.75rem 1rem; background: var(--card); }
 .skip:not(:focus) { transform: translateY(-110%); }

@@ -6,7 +6,7 @@ import { type Page } from "../http/page.js";
 import { type SandboxPayment } from "../state/payments.js";
 import { checkoutTranslations } from "./translations.js";
 
-/** Returns the page where the customer chooses a provider, and approves or cancels. It needs no script. */
+/** Returns the page, without a script, where the customer chooses a provider, and approves or cancels. */
 export function checkoutPage(
   payment: SandboxPayment,
   providers: readonly SandboxProvider[],
@@ -49,7 +49,7 @@ export function checkoutPage(
   };
 }
 
-/** Returns one provider as a radio button. The only provider is chosen beforehand. */
+/** Returns one provider as a radio button. A single provider is chosen beforehand. */
 function providerChoice({ code, name }: SandboxProvider, choices: number): Html {
   return html`<label class="provider">
     <input type="radio" name="provider" value="${code}" ${choices === 1 && html`checked`} />
@@ -61,7 +61,7 @@ function initial(name: string): string {
   return /./u.exec(name.trim())?.[0].toUpperCase() ?? "";
 }
 
-/** On a phone the page itself is the card, and its buttons are at the bottom. */
+/** The style of the checkout page. On a phone, the page has no frame, and its buttons are at the bottom. */
 const checkoutStyle = `
 .checkout, .checkout form { flex: 1; display: flex; flex-direction: column; }
 .checkout { width: 100%; max-width: 28rem; margin: 0 auto; padding: 1.75rem 1.25rem 1.5rem; }

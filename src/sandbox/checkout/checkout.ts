@@ -21,7 +21,7 @@ export function checkout(core: SandboxCore, transitions: PaymentTransitions): Ro
     if (payment.status !== "pending") return respondWithPage(res, finalPage(payment, merchantName, language));
     respondWithPage(res, checkoutPage(payment, providers, merchantName, { language }));
     if (req.method !== "GET") return;
-    // In some scenarios the payment is decided elsewhere, on the customer's phone, while this page is open.
+    // In some scenarios, the customer decides on the phone while this page is open.
     void transitions.run("opened", payment, providers[0]!.code);
   });
 

@@ -8,7 +8,7 @@ import { checkoutTranslations } from "./translations.js";
 
 type Notice = keyof (typeof checkoutTranslations)["en"]["notices"];
 
-/** Returns the page of a payment that is already decided; it leads back to the shop. */
+/** Returns the page of a payment that is already decided, with a link back to the shop. */
 export function finalPage(payment: SandboxPayment, merchantName: string, language: Language): Page {
   const text = checkoutTranslations[language];
   const { status, total, id, cancelUrl, successUrl } = payment;
@@ -23,7 +23,7 @@ export function finalPage(payment: SandboxPayment, merchantName: string, languag
   return noticePage("underWay", statusSign("clock", "info"), language, more);
 }
 
-/** Returns the page for an address with no payment, or with no page at all. It leads to the sandbox's dashboard. */
+/** Returns the page for an unknown payment or address, with a link to the sandbox's dashboard. */
 export function unknownPage(language: Language, home = ""): Page {
   const link = html`<a class="button" href="${home}/">${checkoutTranslations[language].home}</a>`;
   const more = html`<p class="actions">${link}</p>`;

@@ -1,6 +1,6 @@
 import { translate } from "../../pages/language.js";
 
-/** What customers read. */
+/** The translations of the pages for customers. */
 export const checkoutTranslations = translate({
   payTo: ["Payment to", "Paiement à"],
   chooseProvider: ["Choose how to pay", "Choisissez votre moyen de paiement"],

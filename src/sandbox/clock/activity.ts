@@ -1,4 +1,4 @@
-/** Counts the tasks that work and those that wait for the clock. A task whose webhook is held counts as neither. */
+/** Counts working tasks, and tasks that wait for the clock. A task at a closed gate counts as neither. */
 export class Activity {
   #working = 0;
   #waiting = 0;
@@ -30,7 +30,7 @@ export class Activity {
     this.leave();
   }
 
-  /** Counts a waiting task as working. Call it before the task continues, so that the sandbox never looks idle. */
+  /** Counts a waiting task as working. Call this method before the task continues. */
   endWait(): void {
     this.#waiting -= 1;
     this.#working += 1;
@@ -58,13 +58,13 @@ export class Activity {
   }
 }
 
-/** A gate that tasks pass. While it is held, they wait until it is released. */
+/** A gate for tasks. While the gate is held, tasks wait until its release. */
 export class Gate {
   #waiting: (() => void)[] | undefined;
 
   constructor(private readonly activity: Activity) {}
 
-  /** Whether tasks wait. */
+  /** Whether tasks must wait at the gate. */
   get held(): boolean {
     return this.#waiting !== undefined;
   }
@@ -77,7 +77,7 @@ export class Gate {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
     for (const resume of waiting) {
-      // Counted before the task continues, so that the sandbox never looks idle.
+      // The task is counted before it continues, so that the sandbox never looks idle.
       this.activity.enter();
       resume();
     }

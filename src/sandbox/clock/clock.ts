@@ -2,13 +2,14 @@ import { maxTimerMs } from "../../shared/whole-number.js";
 import { throwMisuse } from "../state/misuse.js";
 import { type Activity } from "./activity.js";
 
-/** The sandbox's clock. It follows the machine's clock, and can be put forward. */
+/** The sandbox's clock, which follows the machine's clock and can be put forward. */
 export interface SandboxClock {
   /** Returns the sandbox's time. */
   now(): Date;
   /**
-   * Puts the clock forward. Retries, delayed webhooks and slow responses that fall due on the way run in their order,
-   * one after the other. Resolves when all of them have ended. Throws `sandbox_misused` for a step back, or beyond the year 9999.
+   * Puts the clock forward. Retries, delayed webhooks and slow responses that become due run one after the
+   * other, in the order of their times. Resolves when all of them have ended. Throws `sandbox_misused` for a
+   * step back, or for a time beyond the year 9999.
    */
   advance(ms: number): Promise<void>;
   /** Puts the clock forward to this time, as `advance` does. */
@@ -42,17 +43,17 @@ export class Clock implements SandboxClock {
     return this.#aheadMs;
   }
 
-  /** Whether the sandbox is closing. Every wait has ended then, also one that was not due. */
+  /** Whether the sandbox is closing. Closing ends every wait, even before its time. */
   get closed(): boolean {
     return this.#closed;
   }
 
-  /** Sets the function that is called each time the clock was put forward. */
+  /** Sets the function that is called each time after the clock was put forward. */
   onForward(listener: () => void): void {
     this.#onForward = listener;
   }
 
-  /** Puts the clock forward by what an earlier run of the sandbox had reached. */
+  /** Restores the milliseconds by which an earlier run of the sandbox had put the clock forward. */
   restore(aheadMs: number): void {
     this.#aheadMs = aheadMs;
   }

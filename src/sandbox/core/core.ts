@@ -23,11 +23,11 @@ export type SandboxEvent =
 export interface Refusal {
   /** ISO 8601 in UTC, by the sandbox's clock. */
   readonly at: string;
-  /** `POST /v1/payments` */
+  /** The method and the path, such as `POST /v1/payments`. */
   readonly request: string;
   /** The HTTP status of the answer. */
   readonly status: number;
-  /** What is wrong, and what to do. */
+  /** A description of the problem, with its fix. */
   readonly detail: string;
 }
 
@@ -35,10 +35,10 @@ const maxRefusals = 100;
 
 type EventListener = (event: SandboxEvent) => void;
 
-/** The parts of a sandbox on which all its other parts work. */
+/** The basic parts of a sandbox, which all other parts use. */
 export type SandboxCore = ReturnType<typeof createSandboxCore>;
 
-/** Makes the core of a sandbox. Nothing is restored from the state file yet. */
+/** Makes the core of a sandbox, without restoring anything from the state file. */
 export function createSandboxCore(options: ResolvedSandboxOptions) {
   const { clients, seed, allowRemoteWebhooks: allowRemote } = options;
   const stateFile = new StateFile(options.state);
@@ -52,9 +52,9 @@ export function createSandboxCore(options: ResolvedSandboxOptions) {
     options,
     stateFile,
     events,
-    /** The last refused requests, oldest first. They are not saved. */
+    /** The last refused requests, oldest first, which are not saved. */
     refusals: refusals as readonly Refusal[],
-    /** Keeps a refusal and announces it. */
+    /** Keeps a refusal, and emits it as an event. */
     noteRefusal: ({ method, originalUrl }: Request, status: number, detail: string) => {
       const request = `${method} ${originalUrl.split("?")[0]!.slice(0, 200)}`;
       const refusal = { at: time(), request, status, detail };
@@ -83,7 +83,7 @@ function createEvents() {
     emit: (event: SandboxEvent) => {
       for (const listener of listeners) listener(event);
     },
-    /** Calls the listener for every event. Returns a function that ends this. */
+    /** Calls the listener for every event. Returns a function that removes the listener. */
     watch: (listener: EventListener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -105,7 +105,7 @@ function stateToSave({ clock, signing, settings, scenarios, tokens }: SandboxCor
   };
 }
 
-/** Saves what a sandbox has only once: secrets, credentials, settings, scenarios and the clock. */
+/** Saves the secrets, credentials, settings, scenarios and clock of a sandbox as one value. */
 export function saveState(core: SandboxCore): void {
   core.stateFile.put("sandbox", "sandbox", stateToSave(core));
 }
@@ -113,7 +113,7 @@ export function saveState(core: SandboxCore): void {
 /** The progress of reading the state file. */
 export type Restoration = ReturnType<typeof restoreState>;
 
-/** Restores the core and then the parts from the state file. Without a state file, all is ready when this returns. */
+/** Restores the core and then the parts from the state file. Without a file, `done` is already resolved. */
 export function restoreState(core: SandboxCore, parts: readonly { restore(): Promise<void> }[]) {
   const { options, payments, addresses, tokens } = core;
   let isDone = options.state === undefined;
@@ -128,7 +128,7 @@ export function restoreState(core: SandboxCore, parts: readonly { restore(): Pro
   };
   if (isDone) addGiven();
   const done = isDone ? Promise.resolve() : restore();
-  // The error is reported by start(), or in the response to the first request.
+  // `start()`, or the response to the first request, reports the error.
   done.catch(() => {});
   return {
     /** Resolves when the state is restored. Rejects if the file cannot be read. */
@@ -140,7 +140,7 @@ export function restoreState(core: SandboxCore, parts: readonly { restore(): Pro
   };
 }
 
-/** Restores what `saveState` saved. Options that were given have precedence. */
+/** Restores the value that `saveState` saved. The options of this run have precedence. */
 async function restoreSavedState(core: SandboxCore): Promise<void> {
   const { clock, signing, settings, scenarios, tokens, stateFile, options } = core;
   const [saved] = await stateFile.load<SavedState>("sandbox");

@@ -1,6 +1,6 @@
 import { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from "express";
 
-/** Returns a handler that passes a rejection to Express. Express 5 does this itself; Express 4 would end the process. */
+/** Returns a handler that passes a rejection to Express. Express 4 would otherwise end the process. */
 export function asyncRoute<Params extends Record<string, string> = Record<string, string>>(
   handle: (req: Request<Params>, res: Response) => Promise<void> | void,
 ): RequestHandler<Params> {
@@ -19,7 +19,7 @@ export const noStore: RequestHandler = (_req, res, next) => {
   next();
 };
 
-/** Returns a handler of bodies that could not be read. It passes every other error on. */
+/** Returns an error handler for bodies that could not be read. Other errors are passed on. */
 export function onBodyError(
   refuse: (res: Response, status: number, detail: string) => void,
 ): ErrorRequestHandler {
@@ -32,7 +32,7 @@ export function onBodyError(
 /** An error of body-parser, or of Express. */
 type BodyError = Error & { type?: string; status?: number; limit?: number; charset?: string };
 
-/** Returns why a body could not be read, and what to do. */
+/** Returns the reason why a body could not be read, with a fix. */
 function describeBodyError({ type, message, limit = 0, charset }: BodyError): string {
   if (type === "entity.too.large") return `Send at most ${limit / 1024} KiB.`;
   if (type === "charset.unsupported") return `Send the body in UTF-8, not in ${charset}.`;
@@ -46,8 +46,9 @@ export function wantsPage(req: Request): boolean {
 }
 
 /**
- * Allows requests only from the sandbox's own pages and from programs. A page of another origin cannot send forms to the
- * sandbox, nor read its responses through a host name that points at this machine.
+ * Returns a handler that allows requests only from the sandbox's own pages and from programs. A page of
+ * another origin can neither send forms to the sandbox, nor read the responses through a host name that
+ * points to this machine.
  */
 export function ownOriginOnly(publicUrl: string | undefined): RequestHandler {
   const publicHost = publicUrl === undefined ? undefined : new URL(publicUrl).host;
@@ -59,7 +60,7 @@ export function ownOriginOnly(publicUrl: string | undefined): RequestHandler {
     const isOwn =
       (site === undefined || site === "same-origin" || site === "none") &&
       (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host));
-    // A link on another site may lead here: a GET changes nothing.
+    // A link on another site may lead here, because a GET changes nothing.
     const isVisit = ["GET", "HEAD"].includes(req.method) && req.get("sec-fetch-mode") === "navigate";
     if (isKnownHost && (isOwn || isVisit)) return next();
     res.status(403).json({
@@ -72,5 +73,5 @@ export function ownOriginOnly(publicUrl: string | undefined): RequestHandler {
   };
 }
 
-/** Matches localhost and IP addresses: DNS cannot make them lead to another machine. */
+/** Matches localhost and IP addresses, because no DNS server can change where they lead. */
 const localHost = /^(?:localhost|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\])(?::\d+)?$/i;

@@ -5,18 +5,18 @@ import { type Language, translate } from "../../pages/language.js";
 import { type HtmlPage, htmlPage, newNonce } from "../../pages/page.js";
 import { type SandboxSettings } from "../state/sandbox-settings.js";
 
-/** What differs from page to page. The base style precedes its style. Only pages for developers have a script. */
+/** The parts of a page. The base style comes before `style`. Only pages for developers have a `script`. */
 export interface Page extends Pick<HtmlPage, "title" | "style" | "script"> {
   language: Language;
   /** @default 200 */
   status?: number;
   /** A link that stands before everything else, for screen readers and keyboards. */
   skip?: Html;
-  /** What follows the banner. */
+  /** The content after the banner. */
   main: HtmlFragment;
 }
 
-/** The content of an error response. The interface document shows no format; such services send these three fields. */
+/** The usual fields of an error response. The interface document shows no error response. */
 interface ErrorContent {
   status: number;
   title: string;
@@ -46,8 +46,8 @@ export function sendErrorPage(res: Response, { status, title, detail }: ErrorCon
 export function respondWithPage(res: Response, page: Page): void {
   const nonce = newNonce();
   const base = `default-src 'none'; style-src 'nonce-${nonce}'; img-src data:; base-uri 'none'; frame-ancestors 'none'`;
-  // No form-action for customers: browsers apply it to redirects after a form, and the merchant's return address may
-  // itself redirect to wherever the shop lives.
+  // Pages for customers have no form-action. Browsers also apply form-action to redirects after a form, and
+  // the merchant's return address may redirect to any host.
   const own = `; script-src 'nonce-${nonce}'; connect-src 'self'; form-action 'self'`;
   const isDevelopers = page.script !== undefined;
   res

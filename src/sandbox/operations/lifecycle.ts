@@ -55,12 +55,12 @@ export class SandboxServer {
     if (!keepAlive) this.#server.unref().on("connection", (socket) => socket.unref());
   }
 
-  /** The address of the sandbox: `publicUrl`, or the one that it listens on. `undefined` before it listens. */
+  /** The address of the sandbox: `publicUrl` or the listening address; `undefined` if there is neither. */
   get url(): string | undefined {
     return this.options.publicUrl ?? this.#listeningUrl();
   }
 
-  /** Returns the address of the sandbox. Before it listens, that is the host that the request names. */
+  /** Returns the address of the sandbox. Without an address, returns the host that the request names. */
   baseUrl(requestHost: string | undefined): string {
     return this.url ?? `http://${requestHost ?? "localhost"}`;
   }
@@ -76,7 +76,7 @@ export class SandboxServer {
   #listeningUrl(): string | undefined {
     const address = this.#server.address();
     if (address === null || typeof address === "string") return undefined;
-    // A browser cannot open the address that means "every interface".
+    // A browser cannot open the address that means "every interface", such as 0.0.0.0.
     if (address.address === "0.0.0.0" || address.address === "::") return `http://localhost:${address.port}`;
     const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
     return `http://${host}:${address.port}`;

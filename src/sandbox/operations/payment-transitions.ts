@@ -7,20 +7,20 @@ import { type Delivery } from "../state/delivery.js";
 import { type WebhookMessages } from "../webhook/message.js";
 import { type WebhookSender } from "../webhook/sender.js";
 
-/** Moves that a payment has not made yet. */
+/** The moves that a payment has not made yet. */
 interface Schedule {
   id: string;
   paymentId: string;
   moves: readonly Move[];
-  /** The time of the first of them, by the sandbox's clock. */
+  /** The time of the first move, by the sandbox's clock. */
   dueAt: number;
   /** The code of the provider. */
   source: string;
 }
 
-/** Moves payments from status to status as their scenarios say, and sends the webhooks that report it. */
+/** Moves payments from status to status as their scenarios say, and sends webhooks about the moves. */
 export class PaymentTransitions {
-  /** The payments and moments that are in progress. An opened page stays here: it opens for the first time once. */
+  /** The moments in progress, by payment. `opened` is never removed, as only the first opening counts. */
   readonly #started = new Set<string>();
 
   constructor(
@@ -30,8 +30,8 @@ export class PaymentTransitions {
   ) {}
 
   /**
-   * Makes the moves of the payment's scenario for this moment. Resolves with the first attempt of each webhook. Does
-   * nothing while the same moment is in progress.
+   * Makes the moves of the payment's scenario for this moment. Resolves with the first attempt of each
+   * webhook. Does nothing while the same moment is in progress.
    */
   async run(moment: Moment, payment: SandboxPayment, source: string): Promise<Delivery[]> {
     const key = `${payment.id} ${moment}`;
@@ -45,7 +45,7 @@ export class PaymentTransitions {
     return (await Promise.all(sent)).flat();
   }
 
-  /** Makes the moves of the payments that the new one replaces: those of the same shop with another amount. */
+  /** Makes the moves of the shop's payments with another amount, which the new payment replaces. */
   async runReplaced(newest: SandboxPayment, source: string): Promise<void> {
     const replaced = this.#othersOfShop(newest).filter((other) => !hasSameTotal(other, newest));
     await Promise.all(replaced.map((other) => this.run("replaced", other, source)));
@@ -58,7 +58,7 @@ export class PaymentTransitions {
       void activity.run(() => this.#follow(schedule, []));
   }
 
-  /** Gives the payment a status, unless it is completed. Returns the first attempts of each webhook that reports it. */
+  /** Gives the payment a status, unless it is completed. Returns the first attempts of the webhooks. */
   apply(payment: SandboxPayment, move: Move, source: string): Promise<Delivery[]>[] {
     const { payments } = this.core;
     if (payments.byId(payment.id)!.status === "completed") return [];
@@ -74,7 +74,7 @@ export class PaymentTransitions {
     let { dueAt } = schedule;
     for (let [move, ...rest] = schedule.moves; move !== undefined; [move, ...rest] = rest) {
       const waitMs = dueAt - clock.now().getTime();
-      // Moves that are due run without a pause: the caller sees their effect when run() returns its promise.
+      // Due moves run without a pause, so that the caller sees their effect when run() returns its promise.
       if (waitMs > 0) {
         stateFile.put("schedule", id, { ...schedule, moves: [move, ...rest], dueAt });
         await clock.wait(waitMs);

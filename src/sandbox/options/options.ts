@@ -25,12 +25,12 @@ export interface SandboxProvider {
 export interface SandboxOptions extends GivenSettings {
   /** The port to listen on; 0 chooses a free one. @default 0 */
   port?: number | undefined;
-  /** The network interface to listen on. The default is reachable from this machine only. @default "127.0.0.1" */
+  /** The network interface to listen on. Only this machine reaches the default. @default "127.0.0.1" */
   host?: string | undefined;
-  /** The address under which browsers and the merchant reach the sandbox. @default the address it listens on */
+  /** The sandbox's address for browsers and for the merchant. @default the address it listens on */
   publicUrl?: string | undefined;
   /**
-   * How webhooks are signed. The sandbox can neither show nor rotate the secret of a scheme object.
+   * The signature of webhooks. The sandbox can neither show nor rotate the secret of a scheme object.
    * @default { scheme: "hmac" }
    */
   signature?: SandboxSignature | SandboxSigning | undefined;
@@ -44,11 +44,11 @@ export interface SandboxOptions extends GivenSettings {
   merchantName?: string | undefined;
   /** The providers on the checkout page. @default three invented ones: MVK, HOL and PYP */
   providers?: readonly SandboxProvider[] | undefined;
-  /** An SQLite file that holds the state between runs. Options that are given have precedence. @default none */
+  /** An SQLite file for the state between runs. Given options have precedence over it. @default none */
   state?: string | undefined;
-  /** Makes ids and the draws of the scenario `random` repeatable; secrets and tokens are not. @default none */
+  /** Makes ids and the draws of `random` repeatable, but not secrets and tokens. @default none */
   seed?: string | undefined;
-  /** The scenario of payments that ask for no other: a name, `"random"`, or your own scenario. @default "normal" */
+  /** The scenario of payments that ask for no other: a name, `"random"` or a scenario. @default "normal" */
   scenario?: string | Scenario | undefined;
   /** Your own scenarios, in addition to those of the sandbox. @default [] */
   scenarios?: readonly Scenario[] | undefined;
@@ -80,7 +80,7 @@ const defaultSettings: SandboxSettings = {
   retryDelaysMs: [1000, 5000, 30_000],
 };
 
-/** The defaults of the options that have a constant one. */
+/** The constant defaults of the options. */
 const defaultOptions = {
   port: 0,
   host: "127.0.0.1",

@@ -6,7 +6,7 @@ export const normal: Scenario = {
   about: "Everything works.",
 };
 
-/** The scenarios of the catalogue by their names. New ones are added at the end, and the order never changes. */
+/** The scenarios of the catalogue by name. The order never changes, and new scenarios come last. */
 const faults: Readonly<Record<string, Omit<Scenario, "name">>> = {
   "webhook-delayed": {
     about: "The webhook comes ten seconds late.",
@@ -167,7 +167,7 @@ const faults: Readonly<Record<string, Omit<Scenario, "name">>> = {
   },
 };
 
-/** The scenarios with a fault, in the order of their amounts: a total of 777001 in any currency chooses the first. */
+/** The scenarios with a fault. A total of 777001 in any currency chooses the first, 777002 the second. */
 export const catalogue: readonly Scenario[] = Object.entries(faults).map(([name, fault]) => ({
   name,
   ...fault,

@@ -6,7 +6,7 @@ import { type Scenario } from "./scenario.js";
 import { scenarioSchema } from "./scenario-schema.js";
 
 /**
- * Reads one scenario, or a list of them, from a JSON file. Pass them to `createSandbox` or to `sandbox.addScenario`.
+ * Reads one or more scenarios from a JSON file, for `createSandbox` or `sandbox.addScenario`.
  * @throws TillkitError `file_unreadable`, or `scenario_file_invalid` with every problem and its field.
  */
 export async function readScenarioFile(file: string): Promise<Scenario[]> {
@@ -21,7 +21,7 @@ export async function readScenarioFile(file: string): Promise<Scenario[]> {
   return readScenarios(bytes.toString("utf8").replace(/^\uFEFF/, ""), file);
 }
 
-/** Reads scenarios from JSON text, which errors call `file`. Throws `scenario_file_invalid` with every problem. */
+/** Reads scenarios from the JSON text of `file`. Throws `scenario_file_invalid` with every problem. */
 export function readScenarios(text: string, file: string): Scenario[] {
   const refuse = (problems: readonly string[]): never => {
     const lines = problems.map((each) => `${file}: ${each}.`.replace(/\?\.$/, "?"));

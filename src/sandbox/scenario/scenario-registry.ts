@@ -25,12 +25,12 @@ export class ScenarioRegistry {
     return [...this.#known.values()];
   }
 
-  /** The name of the scenario of payments that ask for none; it can be `random`. */
+  /** The name of the scenario of payments that ask for no other. The name can be `random`. */
   get current(): string {
     return this.#current;
   }
 
-  /** Returns the scenario with this name. Throws `sandbox_misused` for an unknown one; `random` names no scenario. */
+  /** Returns the scenario with this name. Throws `sandbox_misused` for an unknown name, and for `random`. */
   named(name: string): Scenario {
     const hint = (): string => didYouMean(name, [...this.#known.keys(), randomName]);
     return (
@@ -51,19 +51,19 @@ export class ScenarioRegistry {
     this.#current = name;
   }
 
-  /** Returns what the current scenario says about access tokens, which belong to no payment. */
+  /** Returns the current scenario's fault of access tokens, which belong to no payment. */
   currentToken(): NonNullable<Scenario["token"]> {
     return this.#known.get(this.#current)?.token ?? {};
   }
 
-  /** Assigns a scenario to a clientId, which need not exist yet. Returns its name: the drawn one for `random`. */
+  /** Assigns a scenario to a clientId, which need not exist yet. Returns the scenario's name. */
   assign(clientId: string, name: string): string {
     const drawn = name === randomName ? this.#draw() : this.named(name).name;
     this.#assigned.set(clientId, drawn);
     return drawn;
   }
 
-  /** Returns the scenario's name for a new payment: the one that it asks for, or the current one. */
+  /** Returns the name of the scenario that a new payment asks for, or of the current scenario. */
   nameFor(request: NewPayment): string {
     return this.askedFor(request) ?? (this.#current === randomName ? this.#draw() : this.#current);
   }
@@ -73,18 +73,18 @@ export class ScenarioRegistry {
     return this.#assigned.get(clientId) ?? this.#bySuffix(clientId) ?? byAmount(total.value);
   }
 
-  /** The part of the registry that lasts in a state file. */
+  /** The part of the registry that a state file keeps. */
   get saved() {
     return {
       scenario: this.#current,
-      // The catalogue is not saved: a newer version of the sandbox may describe its scenarios better.
+      // The catalogue is not saved, because a newer version of the sandbox may change its scenarios.
       scenarios: [...this.#own].map((name) => this.named(name)),
       /** Scenario names by clientId. */
       assigned: Object.fromEntries(this.#assigned),
     };
   }
 
-  /** Restores the scenarios of an earlier run. Those that were given to this run have precedence. */
+  /** Restores the scenarios of an earlier run. The scenarios that were given to this run have precedence. */
   restore({ scenario, scenarios, assigned }: ScenarioRegistry["saved"], given: { scenario: boolean }): void {
     for (const own of scenarios) if (!this.#own.has(own.name)) this.add(own);
     for (const [clientId, name] of Object.entries(assigned)) this.#assigned.set(clientId, name);
@@ -102,7 +102,7 @@ export class ScenarioRegistry {
   }
 }
 
-/** Returns the amount with which a payment asks for a scenario of the catalogue; `undefined` for other scenarios. */
+/** Returns the amount that asks for a scenario of the catalogue; `undefined` for other scenarios. */
 export function choosingAmount(name: string): number | undefined {
   const index = catalogue.findIndex((scenario) => scenario.name === name);
   return index === -1 ? undefined : firstChoosingAmount + index;
@@ -113,8 +113,9 @@ function byAmount(value: string): string | undefined {
 }
 
 /**
- * The faults of access tokens. The current scenario decides for every token request. A payment that asks for a scenario
- * with token faults arrives after its token was issued: its creation is refused once, as if the token had expired.
+ * The faults of access tokens. The current scenario decides about every token request. A payment can also ask
+ * for a scenario with token faults, but its token exists already. The creation of such a payment is refused
+ * once, as if the token had expired.
  */
 export class TokenFaults {
   readonly #refused = new Set<string>();
@@ -132,7 +133,7 @@ export class TokenFaults {
     return true;
   }
 
-  /** Returns the fault for one request to the token address; empty where there is none. */
+  /** Returns the fault for one request to the token address; empty if there is none. */
   takeFault(): NonNullable<Scenario["token"]> {
     const next = this.#next ?? this.scenarios.currentToken();
     this.#next = undefined;

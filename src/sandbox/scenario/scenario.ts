@@ -1,10 +1,7 @@
-/**
- * The name under which each payment gets a random scenario of the catalogue. With a seed, it gets the same
- * one in every run.
- */
+/** The name that gives each payment a random scenario of the catalogue. A seed repeats the same scenarios. */
 export const randomName = "random";
 
-/** A field of the webhook that gets a value that differs from the payment's. */
+/** A field of the webhook whose value may differ from the payment's value. */
 type ChangedField = "amount" | "currency" | "clientId";
 
 /** One webhook that is sent when the payment completes. */
@@ -36,26 +33,26 @@ export interface Move {
   status: string;
   /** A delay in milliseconds of the sandbox's clock. @default 0 */
   delayMs?: number | undefined;
-  /** Whether a webhook reports it. @default as the settings say; true for `completed` */
+  /** Whether a webhook reports the status. @default as the settings say; true for `completed` */
   webhook?: boolean | undefined;
 }
 
 /**
- * A moment at which a payment takes statuses: creation, opening of the checkout page, the customer's decision, and the creation of the
- * same shop's next payment, of another amount.
+ * A moment at which a payment takes statuses. `opened` is the opening of the checkout page. `replaced` is the
+ * creation of the same shop's next payment, with another amount.
  */
 export type Moment = "created" | "opened" | "approved" | "canceled" | "replaced";
 
 /**
- * A named description of how the service behaves for a payment, as plain data that a JSON file can hold. Each field replaces the normal
- * behaviour; a field that is absent changes nothing.
+ * A named description of the service's behaviour for a payment, as plain data that a JSON file can hold. Each
+ * field replaces the normal behaviour. An absent field changes nothing.
  */
 export interface Scenario {
   /** Lower-case letters, digits and hyphens; unique in a sandbox. */
   name: string;
-  /** A sentence that describes it, of at most 300 characters. @default the name */
+  /** A sentence of at most 300 characters that describes the scenario. @default the name */
   about?: string | undefined;
-  /** The request for an access token. @default the normal answer */
+  /** The behaviour at a request for an access token. @default the normal answer */
   token?:
     | {
         answer?: "unavailable" | "hang" | "html" | undefined;
@@ -63,7 +60,7 @@ export interface Scenario {
         expiresAfterMs?: number | undefined;
       }
     | undefined;
-  /** The creation of a payment. @default the normal answer */
+  /** The behaviour at the creation of a payment. @default the normal answer */
   creation?:
     | {
         /** @default "normal" */
@@ -72,20 +69,16 @@ export interface Scenario {
         status?: number | undefined;
         /** Whether the payment exists if the answer is not normal. @default false */
         exists?: boolean | undefined;
-        /** The delay of the response. The payment exists before it. @default 0 */
+        /** The delay of the response in milliseconds. The payment is created before the delay. @default 0 */
         delayMs?: number | undefined;
         /** Whether the response waits for the first attempt of each webhook. @default false */
         afterWebhooks?: boolean | undefined;
       }
     | undefined;
-  /** The statuses that the payment takes at each moment, in place of the normal ones. @default the normal ones */
+  /** The statuses that the payment takes at each moment. @default the normal statuses */
   moves?: Partial<Record<Moment, Move[] | undefined>> | undefined;
-  /** Whether a canceled payment completes when the next one of the same shop and amount completes. @default false */
+  /** Whether a canceled payment completes with the shop's next payment of the same amount. @default false */
   paidWithNext?: boolean | undefined;
-  /**
-   * The webhooks that are sent when the payment completes, in place of the normal one; an empty list sends none.
-   *
-   * @default one webhook
-   */
+  /** The webhooks that are sent when the payment completes; an empty list sends none. @default one webhook */
   webhooks?: WebhookStep[] | undefined;
 }

@@ -25,7 +25,7 @@ const webAddress = z
   .refine(isWebAddress, { error: "must be an absolute http or https address" })
   .meta({ format: "uri" });
 
-/** Accepts what the interface document allows (4.1). Other fields are ignored. */
+/** Accepts what the interface document allows (4.1), and ignores other fields. */
 const strictSchema = schemaOf(
   value,
   currency.refine((code) => currencies.has(code), {
@@ -54,7 +54,7 @@ function schemaOf<Text extends z.ZodType<string>, Url extends z.ZodType<string |
   );
 }
 
-/** Returns the JSON Schema of the request in strict mode. It cannot say that a currency exists, nor how many decimals it has. */
+/** Returns the JSON Schema of the request in strict mode. The schema accepts unknown currencies. */
 export function creationRequestJsonSchema(): Record<string, unknown> {
   const { $schema, ...schema } = z.toJSONSchema(strictSchema, { io: "input" });
   return schema;

@@ -8,7 +8,7 @@ const text = { type: "string" };
 const dateTime = { type: "string", format: "date-time" };
 const total = objectOf({ value: { ...text, description: "A decimal string." }, currency: text });
 
-/** The payment as the response to its creation has it (interface document, 2.1). */
+/** The schema of a payment in the response to its creation (interface document, 2.1). */
 const createdPayment = {
   id: text,
   status: { ...text, description: "`pending` at the creation. The list of the others is not shown." },
@@ -21,8 +21,8 @@ const createdPayment = {
 };
 
 /**
- * Returns the OpenAPI 3.1 description of the service as the sandbox plays it with these settings: `POST /v1/payments` as the interface
- * document shows it, and what the sandbox adds, each marked with `x-not-shown`.
+ * Returns the OpenAPI 3.1 description of the service with these settings. The operation `POST /v1/payments`
+ * is that of the interface document. The additions of the sandbox are marked with `x-not-shown`.
  */
 export function serviceDescription(url: string, settings: Readonly<SandboxSettings>): Json {
   const { errorBodies, readBack, strict } = settings;
@@ -109,7 +109,7 @@ function readBackOf(description: string, schema: Json, errors: readonly number[]
 
 const storedPaymentRef = { $ref: "#/components/schemas/StoredPayment" };
 
-/** The payment with everything that happened to it, as the sandbox gives it with `readBack`. */
+/** The schema of a payment in its present state, which the sandbox returns with `readBack`. */
 const storedPayment = objectOf(
   { ...createdPayment, clientId: text },
   {
@@ -172,7 +172,7 @@ function contentOf(schema: Json): Json {
   return { "application/json": { schema } };
 }
 
-/** Returns the schema of an object. Answers may have more fields than these. */
+/** Returns the schema of an object, which may also have other fields. */
 function objectOf(required: Json, optional: Json = {}): Json {
   return { type: "object", required: Object.keys(required), properties: { ...required, ...optional } };
 }

@@ -17,7 +17,7 @@ interface PaymentsApiParts {
   baseUrl: (host: string | undefined) => string;
 }
 
-/** Makes the routes below `/v1`, which the merchant's server calls (interface document, 4.1), and their description. */
+/** Makes the routes for the merchant's server (interface document, 4.1), and their OpenAPI description. */
 export function paymentsApi(core: SandboxCore, parts: PaymentsApiParts): Router {
   const { settings } = core;
   const api = new PaymentsApi(core, parts);
@@ -29,7 +29,7 @@ export function paymentsApi(core: SandboxCore, parts: PaymentsApiParts): Router 
   router.use("/v1/payments", api.requireToken);
   const readJson = bodyParser.json({
     limit: "64kb",
-    // A body that is no object is refused with the rule, below.
+    // `create` refuses a body that is not an object, and names the rule.
     strict: false,
     type: (req) => api.acceptsBody(req as Request),
     verify: (_req, _res, body) => {
@@ -81,7 +81,7 @@ class PaymentsApi {
   readonly create = async (req: Request, res: Response): Promise<void> => {
     const { strict } = this.#settings;
     const { activity, payments, tokens } = this.core;
-    // Express ignores capitals, and a slash at the end.
+    // Express also accepts capital letters in the path, and a slash at the end.
     if (strict && req.path !== "/v1/payments") return this.fail(res, 404, "Not found", onlyAddress);
     if (!this.acceptsBody(req)) {
       const detail = "Send the body as JSON with Content-Type: application/json.";
@@ -119,17 +119,17 @@ class PaymentsApi {
     await stateFile.flushed();
     await clock.wait(delayMs);
     if (afterWebhooks) {
-      // Not counted as working: the webhooks may be held, or wait for the clock.
+      // This task does not count as working, because the webhooks may be held or wait for the clock.
       activity.leave();
       await sent.finally(() => activity.enter());
     }
     if (answer !== "normal") return this.#failCreation(creation, res);
-    // The response shows the payment as it was created; webhooks report what happened since.
+    // The response shows the payment as it was created. Webhooks report later changes.
     const data = this.#view(payment, req);
     res.status(this.#settings.successStatus).json({ next: data.billing.submitUrl, data });
   }
 
-  /** Responds with the fault of the scenario. With `hang` it never responds: the merchant's timeout ends the request. */
+  /** Responds with the fault of the scenario. With `hang`, the request ends at the merchant's timeout. */
   #failCreation({ answer, status = 500 }: NonNullable<Scenario["creation"]>, res: Response): void {
     if (answer === "reset") res.destroy();
     if (answer === "error") this.fail(res, status, "Internal error", "The scenario makes the creation fail.");
@@ -171,7 +171,7 @@ class PaymentsApi {
     this.fail(res, 401, "Unauthorized", tokenProblems[why]);
   }
 
-  /** Returns the payment with everything that happened to it. */
+  /** Returns the payment with all its present fields. */
   #readBack(payment: SandboxPayment, req: Request) {
     const { clientId, submittedAt, completedAt, providerId, source } = payment;
     const { billing, ...view } = this.#view(payment, req);

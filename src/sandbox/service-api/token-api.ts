@@ -8,7 +8,7 @@ import { type SandboxClient } from "../state/tokens.js";
 import { type TokenFaults } from "../scenario/scenario-registry.js";
 import { type AccessTokens } from "../state/tokens.js";
 
-/** Makes `POST /oauth/token`: OAuth 2 client credentials (RFC 6749, 4.4). The interface document shows no such path. */
+/** Makes `POST /oauth/token` for OAuth 2 client credentials (RFC 6749, 4.4), a path of the sandbox only. */
 export function tokenApi(core: SandboxCore, faults: TokenFaults): Router {
   const { settings, stateFile, tokens } = core;
   const refuse = (res: Response, ...[status, error, description]: TokenRefusal): void => {
@@ -19,7 +19,7 @@ export function tokenApi(core: SandboxCore, faults: TokenFaults): Router {
   const router = express.Router();
   const issue = async (req: Request, res: Response): Promise<void> => {
     const { answer, expiresAfterMs } = faults.takeFault();
-    // No response: the merchant's timeout ends the request.
+    // There is no response, so the merchant's timeout ends the request.
     if (answer === "hang") return;
     const detail = "The scenario makes the token request fail.";
     if (answer === "unavailable") return refuse(res, 503, "temporarily_unavailable", detail);

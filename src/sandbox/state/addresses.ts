@@ -4,11 +4,11 @@ import { type StateFile } from "./state-file.js";
 
 /** A registered webhook address (interface document, 4.4). */
 export interface WebhookAddress {
-  /** Identifies it in the dashboard and in `unregisterWebhook`. */
+  /** The id of the address in the dashboard and in `unregisterWebhook`. */
   readonly id: string;
   /** The address to which webhooks are posted. */
   readonly url: string;
-  /** When it was registered: ISO 8601 UTC. */
+  /** The time of the registration, in ISO 8601 and UTC. */
   readonly addedAt: string;
 }
 
@@ -37,7 +37,7 @@ export class WebhookAddresses {
     return this.#byUrl.get(idOrUrl) ?? this.list().find(({ id }) => id === idOrUrl);
   }
 
-  /** Adds an address, unless it is registered already. Throws `sandbox_misused` for an address that is not allowed. */
+  /** Adds an address if it is not registered. Throws `sandbox_misused` if the address is not allowed. */
   add(url: string): WebhookAddress {
     this.check(url);
     const existing = this.#byUrl.get(url);
@@ -64,8 +64,8 @@ export class WebhookAddresses {
 }
 
 /**
- * Returns why webhooks may not go to an address, or `undefined`. Without `allowRemote`, only this machine is allowed: a
- * production address that is left in a configuration must not receive invented payments.
+ * Returns the reason why webhooks may not go to an address, or `undefined`. Without `allowRemote`, only this
+ * machine is allowed, so that a production address in a configuration never receives invented payments.
  */
 export function webhookAddressProblem(url: string, allowRemote: boolean): string | undefined {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;

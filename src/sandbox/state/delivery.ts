@@ -1,12 +1,12 @@
 /** One attempt to send one webhook to one address, after it ended. */
 export interface Delivery {
-  /** Unique for each attempt. */
+  /** The id, which is unique for each attempt. */
   readonly id: string;
-  /** Absent where the webhook is not about a payment, as when an address is tried. */
+  /** The id of the payment; absent for a webhook that only tries an address. */
   readonly paymentId?: string;
   /** The address of this attempt. */
   readonly url: string;
-  /** 1 for the first attempt. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number;
   /** The body as text. `deliverAgain` sends the original bytes. */
   readonly requestBody: string;
@@ -18,15 +18,15 @@ export interface Delivery {
   readonly responseHeaders?: Readonly<Record<string, string>>;
   /** The response's body as text, at most 64 KiB of it. */
   readonly responseBody?: string;
-  /** Why there was no response. */
+  /** The reason why there was no response. */
   readonly error?: string;
-  /** When it was sent: ISO 8601 in UTC. */
+  /** The time of sending, in ISO 8601 and UTC. */
   readonly at: string;
   /** The time until the response, or until the attempt failed. */
   readonly durationMs: number;
-  /** The scenario that made the webhook, where it is not the normal one. */
+  /** The scenario that made the webhook; absent for the normal scenario. */
   readonly scenario?: string;
-  /** Present where `sendWebhook` made the webhook. */
+  /** Set if `sendWebhook` made the webhook. */
   readonly byHand?: true;
 }
 

@@ -2,12 +2,12 @@ import { z } from "zod";
 import { TillkitError } from "../../errors/index.js";
 import { suggestion } from "../../shared/unknown-names.js";
 
-/** Throws `sandbox_misused`: the call does not fit the state of the sandbox. */
+/** Throws `sandbox_misused`, for a call that does not fit the state of the sandbox. */
 export function throwMisuse(message: string): never {
   throw new TillkitError("sandbox_misused", message);
 }
 
-/** Returns the value as the schema reads it. Throws `sandbox_misused` with `refusal` and every problem otherwise. */
+/** Returns the parsed value. Throws `sandbox_misused` with `refusal` and every problem of the value. */
 export function parseOrThrowMisuse<T>(schema: z.ZodType<T>, value: unknown, refusal: string): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -17,7 +17,7 @@ export function parseOrThrowMisuse<T>(schema: z.ZodType<T>, value: unknown, refu
   return throwMisuse(`${refusal} ${problems.join("; ")}.`.replace("?.", "?"));
 }
 
-/** Returns the schema of an object without other fields. An unknown field is refused with the name that was probably meant. */
+/** Returns the schema of an object. The error for an unknown field suggests the name of a known field. */
 export function strictObject<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, {
     error: (issue) =>

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { type Random } from "./random.js";
 import { type StateFile } from "./state-file.js";
 
-/** The status of a payment. The interface document shows `pending` and `completed`; the sandbox chose the others. */
+/** The status of a payment. The interface document shows only `pending` and `completed`. */
 export type SandboxStatus = string;
 
 /** A payment of the sandbox. */
@@ -17,15 +17,15 @@ export interface SandboxPayment {
   readonly captured: boolean;
   /** The amount to collect. */
   readonly total: { readonly value: string; readonly currency: string };
-  /** Where the browser goes after a cancel. */
+  /** The address to which the browser goes after a cancel. */
   readonly cancelUrl: string;
-  /** Where the browser goes after the approval. */
+  /** The address to which the browser goes after the approval. */
   readonly successUrl: string;
   /** ISO 8601 in UTC with milliseconds, like every time here. */
   readonly createdAt: string;
   /** The time at which the customer approved. */
   readonly submittedAt?: string;
-  /** When it was paid; absent before. */
+  /** The time of the completion; absent before the completion. */
   readonly completedAt?: string;
   /** The provider's reference of the transaction. */
   readonly providerId?: string;
@@ -78,8 +78,8 @@ export class SandboxPayments {
   }
 
   /**
-   * Gives the payment a status. Its first status that is not `canceled` also adds what a submission adds. A cancel adds
-   * `submittedAt` only: webhooks carry it, and no provider was involved.
+   * Gives the payment a status. The first status that is not `canceled` also adds the fields of a submission.
+   * A cancel adds only `submittedAt`, because webhooks have this field, and no provider was involved.
    */
   move({ id }: SandboxPayment, status: SandboxStatus, source: string): SandboxPayment {
     const payment = this.byId(id)!;

@@ -4,15 +4,16 @@ import { hash, randomBytes } from "node:crypto";
 export type Random = ReturnType<typeof createRandom>;
 
 /**
- * Returns a source of random values, which a seed makes repeatable. Each use has its own sequence, so that the attempts
- * for a webhook do not change the id of the next payment. Secrets and access tokens never come from here.
+ * Returns a source of random values, which a seed makes repeatable. Each use has its own sequence, so that
+ * the attempts for a webhook do not change the id of the next payment. Secrets and access tokens never come
+ * from this source.
  */
 export function createRandom(seed: string | undefined, use: string) {
   const bytes = seed === undefined ? randomBytes : seededBytes(`${seed}\n${use}`);
   return {
     /** Returns this number of random bytes in hexadecimal, and draws again while `isTaken` returns true. */
     hex(count: number, isTaken: (hex: string) => boolean = () => false): string {
-      // After a restart with a seed, the sequence begins again: the values in use are skipped.
+      // After a restart, a seed repeats the same sequence, so the values in use are skipped.
       for (;;) {
         const hex = bytes(count).toString("hex");
         if (!isTaken(hex)) return hex;
@@ -34,7 +35,7 @@ function seededBytes(seed: string): (count: number) => Buffer {
   };
 }
 
-/** Returns a new secret or access token. The kit refuses its prefix when NODE_ENV is production. */
+/** Returns a new secret or access token. In production, the kit refuses the prefix `sandbox_`. */
 export function createSandboxSecret(): string {
   return `sandbox_${randomBytes(24).toString("hex")}`;
 }

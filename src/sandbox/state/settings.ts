@@ -14,7 +14,7 @@ export class Settings {
     return this.#current;
   }
 
-  /** Changes the settings that are given. Throws `sandbox_misused`, and changes nothing, if a value is not allowed. */
+  /** Changes the given settings. Throws `sandbox_misused`, and changes nothing, if a value is not allowed. */
   change(changes: Partial<SandboxSettings>): void {
     const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
     const valid = parseOrThrowMisuse(settingsSchema.partial(), given, "The settings cannot be changed.");

@@ -15,7 +15,7 @@ import { createSandboxSecret } from "./random.js";
 /** A scheme that signs webhooks: any scheme of the kit that has `sign`, or your own object. */
 export type SandboxSignature = Pick<SignatureScheme, "header" | "sign">;
 
-/** A scheme that the sandbox makes itself. Its secret is shown on the dashboard, and can be rotated there. */
+/** A scheme that the sandbox makes itself. The dashboard shows its secret, and can rotate the secret. */
 export interface SandboxSigning {
   /** `hmac` signs the raw body. `fields` signs fields of the body, joined by commas. */
   scheme: "hmac" | "fields";
@@ -25,15 +25,15 @@ export interface SandboxSigning {
   header?: string | undefined;
   /** The hash function of the HMAC. @default "sha256" */
   algorithm?: HmacAlgorithm | undefined;
-  /** With `fields`: the merchant's identifier, which is signed too. @default "sandbox-merchant" */
+  /** The merchant's identifier, which the scheme `fields` also signs. @default "sandbox-merchant" */
   merchantId?: string | undefined;
-  /** With `fields`: the signed fields, in this order. @default the defaults of fieldsSignature */
+  /** The fields that the scheme `fields` signs, in this order. @default the defaults of fieldsSignature */
   fields?: readonly ListedField[] | undefined;
 }
 
-/** How webhooks are signed at present. */
+/** The present signature scheme of webhooks. */
 export interface SigningState {
-  /** `custom`: the program gave its own scheme, whose secret the sandbox does not know. */
+  /** The name of the scheme. `custom` is the program's own scheme, whose secret the sandbox does not know. */
   readonly scheme: "hmac" | "fields" | "custom";
   /** The header that carries the signature. */
   readonly header: string;
@@ -41,11 +41,11 @@ export interface SigningState {
   readonly secret?: string;
   /** The secret before the last rotation. */
   readonly previousSecret?: string;
-  /** Absent for a custom scheme. */
+  /** The hash function of the HMAC; absent for a custom scheme. */
   readonly algorithm?: HmacAlgorithm;
-  /** With `fields`: the merchant's identifier, which is signed too. */
+  /** The merchant's identifier, which the scheme `fields` also signs. */
   readonly merchantId?: string;
-  /** With `fields`: the signed fields of the body, in this order. */
+  /** The fields of the body that the scheme `fields` signs, in this order. */
   readonly fields?: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export class Signing {
   readonly #options: SandboxSigning;
   #secret: string;
   #previous: string | undefined;
-  /** A secret that was never valid. Until the first rotation, it is the old secret. */
+  /** A secret that was never valid, used as the old secret before the first rotation. */
   #neverValid: string | undefined;
   #scheme: SandboxSignature;
 
@@ -80,12 +80,12 @@ export class Signing {
     };
   }
 
-  /** Returns the value of the signature header. Throws what a custom scheme throws. */
+  /** Returns the value of the signature header. Throws the error of a custom scheme. */
   sign(rawBody: Buffer): string {
     return this.#signWith(this.#scheme, this.#secret, rawBody);
   }
 
-  /** Returns a signature that is not valid: made with an unknown secret, or with the secret before the present one. */
+  /** Returns an invalid signature, made with an unknown secret or with the secret before the last one. */
   signWrongly(rawBody: Buffer, how: "wrong" | "old-secret"): string {
     // A custom scheme has no other secret, so a right signature is altered.
     if (this.#custom) return alterLastDigit(this.sign(rawBody));
@@ -94,7 +94,7 @@ export class Signing {
     return this.#signWith(createScheme(this.#options, secret), secret, rawBody);
   }
 
-  /** Makes a new secret, which signs from now on, and returns it. Throws `sandbox_misused` for a custom scheme. */
+  /** Replaces the secret, and returns the new one. Throws `sandbox_misused` for a custom scheme. */
   rotate(): string {
     if (this.#custom)
       throwMisuse("The program gave its own signature scheme, so the sandbox cannot rotate the secret.");
@@ -144,7 +144,7 @@ function alterLastDigit(signature: string): string {
   return signature.slice(0, -1) + (signature.endsWith("0") ? "1" : "0");
 }
 
-/** Returns the signature of a service that joins fields without a check. The kit's own scheme refuses such a body. */
+/** Returns the signature of a service that does not check fields. The kit's scheme refuses such a body. */
 function signUnreadableFields(rawBody: Buffer, secret: string, options: SandboxSigning): string {
   const { algorithm, fields, merchantId } = signingDefaults(options);
   const body = readJson(rawBody.toString("utf8"));

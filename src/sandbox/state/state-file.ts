@@ -6,13 +6,13 @@ export type StateKind = "payment" | "address" | "token" | "delivery" | "job" | "
 interface StateChange {
   kind: StateKind;
   key: string;
-  /** JSON; absent where the value is removed. */
+  /** The value as JSON; absent if the value is removed. */
   value?: string;
 }
 
 /**
- * The file that holds the sandbox's state between two runs, in SQLite: one row for each value, as JSON, written in the order
- * of the changes. Without a path, nothing is stored.
+ * The SQLite file that keeps the sandbox's state between two runs. The file has one row for each value, as
+ * JSON. Changes are written in their order. Without a path, nothing is stored.
  */
 export class StateFile {
   readonly #store: ReturnType<typeof sqliteStore> | undefined;
@@ -31,7 +31,7 @@ export class StateFile {
         ),
       ),
     );
-    // The error is reported by load() or flushed().
+    // `load` and `flushed` report the error.
     this.#ready.catch(() => {});
   }
 

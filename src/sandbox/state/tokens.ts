@@ -14,11 +14,11 @@ export interface SandboxClient {
 export interface SandboxToken {
   /** The token's last eight characters, which name it on pages and when it is revoked. */
   readonly id: string;
-  /** When it was issued: ISO 8601 UTC. */
+  /** The time of the issue, in ISO 8601 and UTC. */
   readonly issuedAt: string;
   /** The time at which the token stops working, even where the merchant received a longer lifetime. */
   readonly expiresAt: string;
-  /** Whether it was revoked. */
+  /** Whether the token was revoked. */
   readonly revoked: boolean;
 }
 
@@ -56,7 +56,7 @@ export class AccessTokens {
     return token;
   }
 
-  /** Returns whether a request with this token is accepted, or why it is not. */
+  /** Returns `valid`, or the reason why a request with this token is refused. */
   check(token: string): "valid" | "expired" | "revoked" | "unknown" {
     const state = this.#tokens.get(token);
     if (state === undefined) return "unknown";

@@ -4,11 +4,11 @@ import { type SandboxPayment } from "../state/payments.js";
 import { createRandom, type Random } from "../state/random.js";
 import { type Delivery } from "../state/delivery.js";
 
-/** The body of a webhook (interface document, 6.1 and 2.3), its fields in the document's order. */
+/** The body of a webhook, with its fields in the order of the interface document (6.1 and 2.3). */
 export interface WebhookBody {
-  /** Says what happened, such as `payment.completed`. */
+  /** The name of the event, such as `payment.completed`. */
   topic: string;
-  /** When it happened: RFC 3339. */
+  /** The time of the event, in the form of RFC 3339. */
   timestamp: string;
   /** The kind of the object in `data`. */
   type: string;
@@ -31,7 +31,7 @@ export type WebhookOverrides = Partial<Record<keyof Omit<WebhookBody, "data">, u
   data?: Record<string, unknown>;
 };
 
-/** A webhook that a test describes, to see what a merchant does with altered or forged ones. */
+/** A webhook that a test describes, such as an altered or forged webhook. */
 export interface WebhookByHand {
   /** The payment that the webhook is about: its id or its clientId. */
   payment: string;
@@ -43,13 +43,13 @@ export interface WebhookByHand {
   rawBody?: string | Uint8Array;
   /** Returns the signature header's value; `undefined` omits the header. @default the sandbox's own scheme */
   sign?: (rawBody: Buffer) => string | undefined;
-  /** More headers, or replacements. */
+  /** The headers to add or to replace. */
   headers?: Record<string, string>;
 }
 
 /** A webhook that is ready to be sent, with the same bytes and signature at every attempt. */
 export interface WebhookMessage extends Pick<Delivery, "paymentId" | "scenario" | "byHand"> {
-  /** In base64, because the state file holds JSON. */
+  /** The body in base64, because the state file holds JSON. */
   rawBody: string;
   headers: Record<string, string>;
 }
@@ -62,7 +62,7 @@ export class WebhookMessages {
     this.#random = createRandom(core.options.seed, "invented");
   }
 
-  /** Returns the webhook of one step of a scenario. `now` is the event's time before the step's own offset. */
+  /** Returns the webhook of a scenario's step. `now` is the event's time, without the offset of the step. */
   fromStep(payment: SandboxPayment, step: WebhookStep, now: Date): WebhookMessage {
     const status = step.status ?? payment.status;
     const timestamp = new Date(now.getTime() + (step.timestampOffsetMs ?? 0)).toISOString();
@@ -81,7 +81,7 @@ export class WebhookMessages {
     };
   }
 
-  /** Returns the webhook that a test describes. Without overrides it says that the payment is completed. */
+  /** Returns the webhook that a test describes. Without overrides, the webhook reports a completion. */
   fromTest(payment: SandboxPayment, webhook: WebhookByHand): WebhookMessage {
     const { overrides = {}, headers, sign = (rawBody: Buffer) => this.#sign(rawBody) } = webhook;
     const body = webhookBody({ ...payment, status: "completed", captured: true }, this.#timestamp());
@@ -91,7 +91,9 @@ export class WebhookMessages {
     return { paymentId: payment.id, rawBody: bytes.toString("base64"), headers: allHeaders, byHand: true };
   }
 
-  /** Returns a webhook without content, which tries an address. Where fields are signed, it has an invented payment. */
+  /**
+   * Returns a webhook that tries an address. The scheme `fields` needs an invented payment in the webhook.
+   */
   forTrial(): WebhookMessage {
     const timestamp = this.#timestamp();
     const payment = {
@@ -109,14 +111,14 @@ export class WebhookMessages {
     return { rawBody: bytes.toString("base64"), headers: this.#headers(this.#sign(bytes)) };
   }
 
-  /** Returns the signature; `undefined` where the header is to be omitted. */
+  /** Returns the signature; `undefined` if the header is to be omitted. */
   #sign(rawBody: Buffer, how: WebhookStep["sign"] = "right"): string | undefined {
     const { signing } = this.core;
     if (how === "missing") return undefined;
     try {
       return how === "right" ? signing.sign(rawBody) : signing.signWrongly(rawBody, how);
     } catch {
-      // A custom scheme cannot sign this body: the webhook is sent unsigned.
+      // The custom scheme cannot sign this body, so the webhook is sent without a signature.
       return undefined;
     }
   }
@@ -144,7 +146,7 @@ export class WebhookMessages {
   }
 }
 
-/** Returns what the service says about a payment at this time. */
+/** Returns the body of the webhook that reports the payment at this time. */
 function webhookBody(payment: SandboxPayment, timestamp: string): WebhookBody {
   return {
     topic: `payment.${payment.status}`,
@@ -155,7 +157,7 @@ function webhookBody(payment: SandboxPayment, timestamp: string): WebhookBody {
       status: payment.status,
       captured: payment.captured,
       total: { value: payment.total.value, currency: payment.total.currency },
-      // A payment that was canceled before its submission has the first of these three fields only.
+      // A payment that was canceled before its submission has only `submittedAt` and no provider.
       ...(payment.submittedAt !== undefined && { submittedAt: payment.submittedAt }),
       clientId: payment.clientId,
       ...(payment.providerId !== undefined && { providerId: payment.providerId }),
@@ -177,7 +179,7 @@ function setAt(target: object, [head = "", ...rest]: readonly string[], value: u
   const holder = target as Record<string, unknown>;
   const inner = Object.hasOwn(holder, head) ? holder[head] : undefined;
   if (rest.length > 0 && typeof inner === "object" && inner !== null) return setAt(inner, rest, value);
-  // An assignment would not make a field of a path named __proto__.
+  // An assignment would not make a field for a path named `__proto__`.
   const field = { value, enumerable: true, configurable: true, writable: true };
   Object.defineProperty(holder, [head, ...rest].join("."), field);
 }

@@ -10,7 +10,7 @@ const maxResponseBytes = 64 * 1024;
 
 type RawRequest = { headers: Record<string, string>; rawBody: Buffer };
 
-/** Sends one POST, and returns the response or why there was none. Redirects are not followed. Never rejects. */
+/** Sends one POST, and returns the response or the error. Follows no redirects. Never rejects. */
 export async function postWebhook(
   url: string,
   webhook: RawRequest,
@@ -34,7 +34,7 @@ export async function postWebhook(
   }
 }
 
-/** Uses a new connection: `fetch` keeps connections open, and one that the merchant's server closed would fail. */
+/** Posts on a new connection. The merchant's server may have closed a connection that `fetch` kept open. */
 function post(
   url: string,
   { headers, rawBody }: RawRequest,
@@ -48,7 +48,7 @@ function post(
   });
 }
 
-/** Resolves a name of this machine. A name server may lead such a name anywhere, so another address is an error. */
+/** Resolves a name of this machine. Fails if a name server gives the address of another machine. */
 const lookUpHere: LookupFunction = (name, options, done) => {
   lookup(name, options, (error, found, family) => {
     const addresses = [found ?? []].flat().map((each) => (typeof each === "string" ? each : each.address));

@@ -66,7 +66,7 @@ export class WebhookSender {
     return this.core.activity.run(() => this.#attempt(id, message, { url, attempt }));
   }
 
-  /** Sends the bytes of a delivery to its address once more. Resolves with `undefined` for an unknown delivery. */
+  /** Sends the bytes of a delivery to its address again. Resolves with `undefined` for an unknown id. */
   async sendAgain(deliveryId: string): Promise<Delivery | undefined> {
     const message = this.#messages.get(deliveryId);
     if (message === undefined) return undefined;
@@ -107,7 +107,7 @@ export class WebhookSender {
       await this.#gate.pass();
       const delivery = await this.#attemptJob(job);
       onFirstAttempt(delivery);
-      // The job stays in the state file: the next run continues it.
+      // The job stays in the state file, so that the next run continues the job.
       if (this.#closing.signal.aborted) break;
       const retryInMs = settings.current.retryDelaysMs[job.attempt - 1];
       if (isDelivered(delivery) || retryInMs === undefined || !this.#isRegistered(job)) {
@@ -129,7 +129,7 @@ export class WebhookSender {
     return this.#attempt(`${id}-${attempt}`, message, { url, attempt, unsent });
   }
 
-  /** Makes one attempt, or records why it was not sent. */
+  /** Makes one attempt, or records `unsent` as the reason why nothing was sent. */
   async #attempt(
     id: string,
     message: WebhookMessage,
@@ -143,7 +143,7 @@ export class WebhookSender {
     const { webhookTimeoutMs: timeoutMs } = settings.current;
     const closing = this.#closing.signal;
     const { allowRemoteWebhooks: allowRemote, host } = options;
-    // Otherwise any machine of the network could read what the services of this one answer.
+    // If the network can reach the sandbox, responses of this machine's services must stay hidden.
     const keepsBody = host === "localhost" || isLoopback(host);
     const outcome =
       unsent === undefined
@@ -164,7 +164,7 @@ export class WebhookSender {
     };
     this.#messages.set(delivery.id, message);
     this.deliveries.push(delivery);
-    // The next run repeats an attempt that was aborted by closing, under the same id.
+    // After a close, the next run repeats the aborted attempt under the same id.
     if (!closing.aborted) stateFile.put("delivery", delivery.id, { ...delivery, message });
     events.emit({ type: "delivery", delivery });
     return delivery;

@@ -2,7 +2,7 @@ import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
 import { timeSpan } from "./format.js";
 import { type View } from "./page-routes.js";
 
-/** Returns a section of a page with its heading; `action` stands beside the heading. */
+/** Returns a section of a page with a heading. `action` is shown beside the heading. */
 export function section(
   { id, title, lead, action }: { id: string; title: string; lead?: string; action?: HtmlFragment },
   content: HtmlFragment,
@@ -20,7 +20,7 @@ export function code(value: HtmlFragment): Html {
   return html`<code>${value}</code>`;
 }
 
-/** Returns an address, which a narrow screen breaks after a slash. */
+/** Returns an address that a narrow screen can break after a slash. */
 export function urlText(url: string): Html {
   return code(breakable(url));
 }
@@ -43,7 +43,7 @@ export function namedValue(name: HtmlFragment, value: HtmlFragment): Html {
   </div>`;
 }
 
-/** Returns one named value. Where the browser can copy, it has a button for that. */
+/** Returns one named value. If the browser can copy, the value has a button for copying. */
 export function copyable(id: string, name: string, value: string): Html {
   return copyableFact(id, name, html`<code id="${id}">${breakable(value)}</code>`);
 }

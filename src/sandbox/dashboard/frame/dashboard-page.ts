@@ -31,32 +31,32 @@ const tabs: readonly Place[] = ["overview", "payments", "developer"];
 const developerLinks: readonly Place[] = ["developer", "webhooks", "scenarios", "behaviour"];
 
 interface Content {
-  /** Where the page belongs in the navigation. */
+  /** The page's entry in the navigation. */
   place: Place;
   title: string;
   /** @default the title */
   heading?: HtmlFragment;
   lead?: HtmlFragment;
-  /** Stands before the heading: the way back to a list. */
+  /** A link back to a list, which is shown before the heading. */
   back?: { path: string; text: string };
-  /** Stands beside the heading. */
+  /** A badge, which is shown beside the heading. */
   badge?: Html;
-  /** The page's own address without the root, where it is not the place's. */
+  /** The page's path without the root, if it differs from the path of `place`. */
   path?: string;
-  /** Messages by the name of what was done; the address says which one is shown. */
+  /** Messages by the name of an action. The address names the action whose message is shown. */
   done?: Readonly<Record<string, string>>;
-  /** A notice in place of these. */
+  /** A notice that replaces the message. */
   notice?: Html | undefined;
   status?: number;
   content?: HtmlFragment;
 }
 
-/** Returns a page of the dashboard: its content in the frame that every page has. */
+/** Returns a page of the dashboard, with the content in the frame of all pages. */
 export function dashboardPage(view: View, page: Content): Page {
   const { root, problem } = view;
   const { place, title, path = places[place], heading = title, lead, back, badge, content } = page;
   const done = doneIn(page.done, view);
-  // The form of the refused order may be gone.
+  // The page may no longer have the form of the refused order, which would show the problem.
   const isAtForm = problem && html`${content}`.toString().includes(`id="${problemId}"`);
   return {
     language: "en",
@@ -90,7 +90,7 @@ export function dashboardPage(view: View, page: Content): Page {
   };
 }
 
-/** Returns a notice: what was done, what is wrong, or what is unusual. */
+/** Returns a notice about something done, something wrong or something unusual. */
 export function notice(tone: "good" | "bad" | "warn", content: HtmlFragment, attributes?: Html): Html {
   return html`<p class="notice ${tone}" ${attributes}>${content}</p>`;
 }
@@ -102,7 +102,7 @@ export function unknownDashboardPage(view: View, place: Place): Page {
   return dashboardPage(view, { place, title: "Nothing here", lead, back, status: 404 });
 }
 
-/** Returns the message that the address names; `undefined` where the page has no such message. */
+/** Returns the message that the address names; `undefined` if the page has no such message. */
 function doneIn(messages: Readonly<Record<string, string>> = {}, { query }: View): string | undefined {
   const done = query["done"] ?? "";
   return Object.hasOwn(messages, done) ? messages[done] : undefined;
@@ -135,7 +135,7 @@ function navigation(place: Place, { root, sandbox }: View): Html {
   </nav>`;
 }
 
-/** Violet, because the dashboard must not look like a shop's own. Buttons that copy are hidden until the script runs. */
+/** The dashboard is violet, so that it does not look like a shop. Only the script shows the copy buttons. */
 const dashboardStyle = `
 :root { --accent: #5b3fb0; --accent-strong: #472f91; --tint: #f0ecfb; }
 @media (prefers-color-scheme: dark) {

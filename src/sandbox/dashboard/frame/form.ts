@@ -1,7 +1,7 @@
 import { type HtmlFragment, type Html, html } from "../../../pages/html.js";
 import { type Problem, type View } from "./page-routes.js";
 
-/** Returns a button that sends its form. `about` completes its name for a screen reader. */
+/** Returns a button that sends its form. `about` completes the button's name for screen readers. */
 export function button(
   text: HtmlFragment,
   options: { kind?: string; about?: HtmlFragment; name?: string; value?: string } = {},
@@ -17,13 +17,13 @@ export function postForm({ root }: View, path: string, content: HtmlFragment, cl
   return html`<form class="${className}" method="post" action="${root}${path}">${content}</form>`;
 }
 
-/** Returns a form with fields. If it was refused, it begins with the reason, and the browser goes there. */
+/** Returns a form with fields. A refused form begins with the reason, and the browser scrolls there. */
 export function fieldForm(view: View, path: string, content: HtmlFragment, className = ""): Html {
   const reason = view.problem?.path === path && problemNotice(view.problem);
   return postForm(view, `${path}#${problemId}`, [reason, content], className);
 }
 
-/** The id of the notice that says why a form was refused. A page has one at most. */
+/** The id of the notice that says why a form was refused. A page has at most one such notice. */
 export const problemId = "problem";
 
 export function problemNotice({ text }: Problem): Html {
@@ -31,14 +31,14 @@ export function problemNotice({ text }: Problem): Html {
 }
 
 export interface Field {
-  /** The field's id, and its name in the form. */
+  /** The id of the field, which is also the field's name in the form. */
   id: string;
   label: HtmlFragment;
   hint?: HtmlFragment;
   error?: HtmlFragment;
 }
 
-/** Returns a control under its label and its hint, and over what is wrong with it. */
+/** Returns a control below its label and its hint, and above its error. */
 export function labelled({ id, label, hint, error }: Field, control: Html): Html {
   return html`<div class="field">
     <label for="${id}">${label}</label>
@@ -49,7 +49,7 @@ export function labelled({ id, label, hint, error }: Field, control: Html): Html
 
 const describedBy = ({ id, hint }: Field) => hint && html`aria-describedby="${id}-hint"`;
 
-/** Returns a field of one line; `attributes` are further attributes of its control. */
+/** Returns a field of one line. `attributes` are added to the control. */
 export function textField(field: Field, value: HtmlFragment, attributes?: Html): Html {
   const { id, error } = field;
   const wrong = error && html`aria-invalid="true" aria-errormessage="${id}-error"`;
@@ -59,7 +59,7 @@ export function textField(field: Field, value: HtmlFragment, attributes?: Html):
 
 type Option = string | readonly [value: string, text: string];
 
-/** Returns a field that offers values, each with its text where that differs. */
+/** Returns a field that offers values. A value may have a different text for people. */
 export function selectField(field: Field, options: readonly Option[], chosen?: string | null): Html {
   const { id } = field;
   const choices = options.map((option) => {

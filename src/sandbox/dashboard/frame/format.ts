@@ -6,7 +6,7 @@ export function amountOf(total: { value: string; currency: string }): string {
   return `${formatAmount(total, "en")}\u00a0${total.currency}`;
 }
 
-/** Returns a time for people, in UTC as the service's interface writes times, with its exact value for programs. */
+/** Returns a time in UTC for people, with the exact value for programs. */
 export function moment(timestamp: string | Date): Html {
   const date = new Date(timestamp);
   const style = { dateStyle: "medium", timeStyle: "medium", timeZone: "UTC" } as const;

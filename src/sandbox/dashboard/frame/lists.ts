@@ -10,9 +10,9 @@ import { places } from "./dashboard-page.js";
 
 interface LiveList {
   id: string;
-  /** What a screen reader says when it changes. */
+  /** The text that a screen reader reads when the list changes. */
   live: string;
-  /** Shown in place of the items, where there are none. */
+  /** The content that is shown if there are no items. */
   empty: HtmlFragment;
   before?: HtmlFragment;
   after?: HtmlFragment;
@@ -29,7 +29,7 @@ export function liveList({ id, live, empty, before, after }: LiveList, items: re
   </div>`;
 }
 
-/** Returns the page of a list that the query asks for, newest first, with its path and links to the next pages. */
+/** Returns the requested page of a list, newest first, with its path and links to other pages. */
 export function listPage<T>({ query, root }: View, listPath: string, oldestFirst: readonly T[]) {
   const perPage = 25;
   const last = Math.max(1, Math.ceil(oldestFirst.length / perPage));
@@ -114,7 +114,7 @@ export function answerBadge(delivery: Delivery): Html {
 
 const withTopic = z.object({ topic: z.string().regex(/\S/) });
 
-/** Returns the topic of a delivery, where its body has one. */
+/** Returns the topic of a delivery; `undefined` if its body has no topic. */
 export function topicOf({ requestBody }: Delivery): string | undefined {
   return withTopic.safeParse(readJson(requestBody)).data?.topic;
 }

@@ -6,39 +6,39 @@ import { asyncRoute } from "../../http/middleware.js";
 import { type Page, respondWithPage } from "../../http/page.js";
 import { type ResolvedSandboxOptions } from "../../options/options.js";
 
-/** What the dashboard works on: the sandbox as a test sees it, and how it is reached. */
+/** The sandbox of the dashboard, with its options and its address. */
 export interface DashboardContext {
   sandbox: Sandbox;
   options: ResolvedSandboxOptions;
-  /** Returns the sandbox's own address, as a request reached it. */
+  /** Returns the sandbox's address. `host` is the request's host, for a sandbox that does not listen. */
   baseUrl: (host: string | undefined) => string;
   /** Resolves when every change is in the state file. */
   flushed: () => Promise<void>;
 }
 
-/** What every page of the dashboard is made with. */
+/** The values from which every page of the dashboard is made. */
 export interface View {
   sandbox: Sandbox;
   /** The sandbox's own address. */
   baseUrl: string;
-  /** What every path on the pages begins with: empty, unless the sandbox's public address has a path. */
+  /** The start of every path on the pages. Empty, unless the sandbox's public address has a path. */
   root: string;
-  /** The query's parameters: which page of a list, and what was done by the last form. */
+  /** The query's parameters, such as the page of a list, or the last action. */
   query: Readonly<Record<string, string>>;
-  /** Why the form that was sent changed nothing. */
+  /** The reason why a sent form changed nothing. */
   problem?: Problem;
-  /** The fields of that form. */
+  /** The fields of the form that changed nothing. */
   input?: URLSearchParams;
 }
 
-/** Why a form changed nothing. */
+/** The reason why a form changed nothing. */
 export interface Problem {
   text: string;
   /** The path that the form was sent to. */
   path: string;
 }
 
-/** Returns what the pages are made with for this request. */
+/** Returns the values from which the pages are made for this request. */
 export function viewOf(req: Request, { sandbox, baseUrl }: DashboardContext): View {
   const base = baseUrl(req.get("host"));
   const root = new URL(base).pathname.replace(/(?<!\/)\/+$/, "");
@@ -52,7 +52,7 @@ export type Params = Record<string, string>;
 
 type MakePage = (view: View, params: Params) => Page;
 
-/** Does what a form asks for, and returns the path of the page that confirms it. */
+/** Runs the action of a form, and returns the path of the page that confirms the action. */
 type Order = (input: URLSearchParams, id: string) => string | Promise<string>;
 type Orders = Readonly<Record<string, Order>>;
 
@@ -60,7 +60,7 @@ export function showPage(context: DashboardContext, page: MakePage): RequestHand
   return (req, res) => respondWithPage(res, page(viewOf(req as Request, context), req.params));
 }
 
-/** Returns the routes of a page and of its forms. The orders are named by the paths that their forms are sent to. */
+/** Returns the routes of a page and its forms. The keys of `orders` are the paths of the forms. */
 export function pageRoutes(context: DashboardContext, path: string, page: MakePage, orders: Orders): Router {
   const router = express.Router();
   router.get(path, showPage(context, page));
@@ -71,7 +71,7 @@ export function pageRoutes(context: DashboardContext, path: string, page: MakePa
 const formType = "application/x-www-form-urlencoded";
 const readForm: RequestHandler<Params> = bodyParser.text({ type: formType, limit: "256kb" });
 
-/** Runs an order and redirects. The page of a refused form shows the reason, and everything that was typed. */
+/** Runs an order and redirects. After a refusal, the page shows the reason and the typed fields again. */
 function runOrder(context: DashboardContext, order: Order, page: MakePage): RequestHandler<Params> {
   return asyncRoute<Params>(async (req, res) => {
     const body: unknown = req.body;
@@ -92,12 +92,12 @@ function runOrder(context: DashboardContext, order: Order, page: MakePage): Requ
   });
 }
 
-/** Thrown where a form cannot be read; it says which field, and what it must be. */
+/** The error for a form that cannot be read. The message names the field and the allowed values. */
 export class FormProblem extends Error {}
 
 const statuses: Readonly<Record<string, number>> = { sandbox_misused: 409, scenario_file_invalid: 400 };
 
-/** Returns why a form was refused. Throws every other error. */
+/** Returns the reason why a form was refused. Throws an error that is not a refusal. */
 export function refusalBy(error: unknown): Omit<Problem, "path"> & { status: number } {
   if (error instanceof FormProblem) return { status: 400, text: error.message };
   const status = error instanceof TillkitError ? statuses[error.code] : undefined;

@@ -1,6 +1,7 @@
 /**
- * The script of the dashboard, whose pages work without it: copy buttons, and lists that stay up to date. It closes the
- * connection while the page is in the background, because a browser opens only a few connections to one server.
+ * The script of the dashboard, which adds copy buttons and keeps lists up to date. The pages also work
+ * without the script. The script closes its connection while the page is in the background, because a browser
+ * opens only a few connections to one server.
  */
 export const dashboardScript = `
 (() => {

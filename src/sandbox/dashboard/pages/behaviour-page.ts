@@ -51,7 +51,7 @@ const settingNames = Object.keys(settingFields) as SettingName[];
 
 const errorForms = { problem: "as JSON", bare: "without a body", html: "as a page" };
 
-/** The number of milliseconds in each unit that the clock can be put forward by. */
+/** The milliseconds of each unit in which the clock can be put forward. */
 const clockUnits = { seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
 
 /** Returns the routes of `/developer/behaviour`: every setting in one form, and the clock. */
@@ -69,7 +69,7 @@ export function behaviourRoutes(context: DashboardContext): Router {
   });
 }
 
-/** Reads every setting. A box that is not ticked is not sent. The sandbox checks the bounds itself. */
+/** Reads every setting. A browser does not send a box that is not ticked. The sandbox checks the values. */
 function readSettings(input: URLSearchParams): Partial<SandboxSettings> {
   return Object.fromEntries(settingNames.map((name) => [name, readSetting(name, input)]));
 }
@@ -85,7 +85,7 @@ function readSetting(name: SettingName, input: URLSearchParams): unknown {
   return number(value);
 }
 
-/** Returns what is wrong with what was typed for a setting. The sandbox says its bounds in English. */
+/** Returns the error of the value that was typed for a setting; `undefined` if the value is allowed. */
 function errorOf(name: SettingName, typed: URLSearchParams): HtmlFragment {
   try {
     const { error } = settingsSchema.shape[name].safeParse(readSetting(name, typed));
@@ -169,10 +169,10 @@ function settingsSection(view: View): Html {
   return section({ id: "settings", title: "Settings" }, form);
 }
 
-/** Returns the field of one setting, with what was typed where the form was refused. */
+/** Returns the field of one setting. After a refusal, the field keeps the typed value. */
 function settingField(name: SettingName, view: View): Html {
   const { sandbox, input } = view;
-  // What was typed may belong to the clock.
+  // The input may come from the form of the clock, which has no `successStatus`.
   const typed = input?.has("successStatus") ? input : undefined;
   const current = sandbox.settings[name];
   const [kind, label] = settingFields[name];

@@ -10,7 +10,7 @@ import { dashboardPage, places, unknownDashboardPage } from "../frame/dashboard-
 import { milliseconds, moment } from "../frame/format.js";
 import { answerBadge, topicOf } from "../frame/lists.js";
 
-/** Returns the page of one attempt to deliver one webhook: the request, the response, a button that sends it again. */
+/** Returns the page of one delivery: the request, the response, and a button that repeats the request. */
 export function deliveryPage(view: View, { id = "" }: Params): Page {
   const delivery = view.sandbox.deliveries.find((each) => each.id === id);
   if (delivery === undefined) return unknownDashboardPage(view, "webhooks");
@@ -48,7 +48,7 @@ function facts(delivery: Delivery, view: View): Html {
   return section({ id: "facts", title: "Delivery" }, content);
 }
 
-/** Returns the command that finds out why the kit did not verify the webhook. */
+/** Returns the section with a command that explains why the kit refused the webhook. */
 function refusalSection(): Html {
   const content = html`<div class="panel">
     <dl class="panel-part facts">${copyable("verify", "In the shop’s folder", verifyLast())}</dl>

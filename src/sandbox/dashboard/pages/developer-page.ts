@@ -69,11 +69,11 @@ function environment(view: View): Html {
   );
 }
 
-/** Returns the environment of an application made with tillkit that uses this sandbox; one variable a line. */
+/** Returns the environment of a tillkit application that uses this sandbox, with one variable a line. */
 function environmentLines({ sandbox, baseUrl }: View): string {
   const { client, signing, webhookAddresses } = sandbox;
   const { scheme, secret: webhookSecret, previousSecret, merchantId, header, algorithm } = signing;
-  // The kit's own webhook address ends with /webhook; its router is mounted at what stands before that.
+  // The kit's webhook address ends with /webhook. The part before /webhook is the router's address.
   const own = webhookAddresses.find(({ url }) => url.endsWith("/webhook"));
   const variables: Record<string, string | undefined> = {
     PUBLIC_URL: own?.url.slice(0, -"/webhook".length) ?? "http://localhost:3000/payments",

@@ -40,7 +40,7 @@ function paymentsPage(view: View): Page {
   return dashboardPage(view, { place: "payments", title: "Payments", path, content });
 }
 
-/** Returns the page of one payment: what can be done with it, its details and its webhooks. */
+/** Returns the page of one payment, with its possible actions, its details and its webhooks. */
 function paymentPage(view: View, { id = "" }: Params): Page {
   const payment = view.sandbox.find(id);
   if (payment?.id !== id) return unknownDashboardPage(view, "payments");

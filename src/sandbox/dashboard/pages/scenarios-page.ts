@@ -9,7 +9,7 @@ import { button, checkbox, fieldForm, labelled, postForm, problemId } from "../f
 import { type DashboardContext, pageRoutes, type View } from "../frame/page-routes.js";
 import { dashboardPage, places } from "../frame/dashboard-page.js";
 
-/** The groups of the page by the first thing that differs from the normal scenario. */
+/** The titles of the groups of scenarios. */
 const scenarioGroups = {
   own: "Your own",
   usual: "Normal and random",
@@ -59,7 +59,7 @@ function scenariosPage(view: View): Page {
   });
 }
 
-/** Returns a group, which is open where it has the scenario in use. */
+/** Returns a group of scenarios. The group with the current scenario is open. */
 function groupSection(group: Group, all: readonly Scenario[], view: View): Html | undefined {
   const members = all.filter((scenario) => scenarioGroup(scenario) === group);
   if (members.length === 0) return undefined;
@@ -75,7 +75,7 @@ function groupSection(group: Group, all: readonly Scenario[], view: View): Html 
   </details>`;
 }
 
-/** Returns the group by the first thing that differs from the normal scenario. */
+/** Returns the group of a scenario, by the first part that differs from the normal scenario. */
 function scenarioGroup({ name, token, creation, moves, paidWithNext }: Scenario): Group {
   if (name === "normal" || name === randomName) return "usual";
   if (choosingAmount(name) === undefined) return "own";
@@ -104,7 +104,7 @@ function addSection(view: View): Html {
   const isWrong = problem !== undefined && input?.has("json") === true;
   const more = html`required spellcheck="false" autocomplete="off" aria-invalid="${String(isWrong)}"
   aria-errormessage="${problemId}"`;
-  // A browser drops the line break after the tag, and keeps every other one.
+  // A browser drops the line break after the tag, and keeps every other line break.
   const json = html`<textarea id="json" name="json" rows="9" ${more}>
 ${input?.get("json") ?? example}</textarea>`;
   const form = html`<div class="fields">

@@ -131,7 +131,7 @@ const schemes = {
   custom: "Given by the program that started this sandbox; its secret is not known here",
 } as const;
 
-/** Returns everything that a merchant configures to check signatures, and the button that makes a new secret. */
+/** Returns the settings with which a merchant checks signatures, and the button that makes a new secret. */
 function signing(view: View): Html {
   const { scheme, header, algorithm, merchantId, fields, ...secrets } = view.sandbox.signing;
   const secretOf = (id: string, name: string, value: string | undefined) =>
