@@ -42,7 +42,7 @@ export interface SandboxConfiguration {
   accessToken(options?: { ttlSeconds?: number }): string;
   /** Returns every access token that was issued, newest first. */
   accessTokens(): readonly SandboxToken[];
-  /** Revokes every token that was issued so far, or the one with this id. */
+  /** Revokes every token, or the token with this id. */
   revokeAccessTokens(id?: string): void;
 
   /** All scenarios: the normal scenario, the catalogue, and the program's own scenarios. */
@@ -91,7 +91,7 @@ export interface SandboxPaymentActions {
    * or for a payment that is not pending.
    */
   cancel(idOrClientId: string): Promise<Delivery[]>;
-  /** Fails a pending payment, as a provider's refusal does. Sends webhooks only if `failureWebhook` is on. */
+  /** Fails a pending payment, as if the provider had refused it. `failureWebhook` decides about webhooks. */
   fail(idOrClientId: string): Promise<Delivery[]>;
 }
 

@@ -111,7 +111,7 @@ async function load(file: string): Promise<StoreExam<unknown>> {
   });
 }
 
-/** Prints a line for each member of the store contract. For a member that was left out, prints the loss. */
+/** Prints a line for each member of the store contract. For a missing member, adds what does not work. */
 function printTable(results: readonly CheckResult[], output: Output): void {
   const cells = (row: readonly string[]): string => row.map((cell) => cell.padStart(8)).join(" ");
   output.print(output.paint("bold", `${"".padEnd(18)}${cells(examOutcomes)}`));

@@ -18,7 +18,7 @@ const appLine = /^(?:const|let|var) (\w+)(?:: \w+)? = express\(\);?\s*$/;
 const importLine = /^import\s.*from\s+["'][^"']+["'];?\s*$/;
 const requireLine = /^(?:const|let|var) .*\brequire\(["'][^"']+["']\).*$/;
 
-/** Returns the two lines. The first uses `import` or `require`, as the application's file does. */
+/** Returns the two lines that mount the router, with `import` or `require` as in the application's file. */
 export function mountLines(text: string, module: string, app = "app"): MountLines {
   const imports = text.split("\n").some((line) => importLine.test(line));
   const load =

@@ -8,7 +8,7 @@ import { clientIdNamed } from "./find.js";
 import { requiredOption, requiredOptions } from "../terminal/option-values.js";
 import { oneLine } from "../terminal/output.js";
 
-/** Options that only a refund takes. */
+/** The options of a refund. */
 export const refundOptions = {
   "--key <text>":
     "With refund: the number of the transfer that sent the money back. The history shows the number, and a repeated call " +

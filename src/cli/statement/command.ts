@@ -131,7 +131,7 @@ function refuseSameFile(names: readonly string[], cwd: string): void {
   if (same !== undefined) throw optionError(`--report ${same} is the statement, or another report.`);
 }
 
-/** Returns the error for a missing prefix, without which other shops' payments would look missing here. */
+/** Returns the error for a missing prefix, without which rows of other shops look like missing payments. */
 function prefixMissing(): TillkitError {
   return optionError(
     "The store has webhooks of another shop, and the prefix of this shop's clientIds is not given. Give the application's " +

@@ -44,25 +44,25 @@ export interface Command {
   run(args: Arguments, context: Context): Promise<ExitCode>;
 }
 
-/** The parts of a process that a command uses. They are passed in, so that tests can replace them. */
+/** The parts of a process that a command uses, passed as an argument so that tests can replace them. */
 export interface ProcessContext extends OutputStreams {
   stdin: Readable;
   /** The folder that relative paths start from. */
   cwd: string;
   /** @default the system's clock */
   now?: () => Date;
-  /** Ends a command that runs until it is stopped, as Ctrl-C does. */
+  /** The signal that ends a running command, as Ctrl-C does. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Variables by name. */
+/** The variables of the environment, by name. */
 export type Variables = OutputStreams["env"];
 
-/** A command as its own file defines it. Its name and its summary are in the list of commands. */
+/** A command without its name and its summary, which the list of commands contains. */
 export interface CommandDefinition extends Omit<Command, "name" | "summary" | "options" | "examples"> {
-  /** Summaries by `--name <value>`. `<a|b>` allows only these values, and `...` allows several values. */
+  /** The summaries of the options. In a key, `<a|b>` allows only these values, and `...` several values. */
   options: Readonly<Record<string, string>>;
-  /** Command lines by summary. */
+  /** The command lines of the examples, by summary. */
   examples: Readonly<Record<string, string>>;
 }
 

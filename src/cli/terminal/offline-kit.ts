@@ -29,7 +29,7 @@ export interface GivenPolicy {
   clientIdPrefix: string | undefined;
 }
 
-/** Returns the policy of the options or the environment. Throws `command_option_invalid`. */
+/** Returns the policy of the options or the environment. Throws `command_option_invalid` for wrong values. */
 export function givenPolicy(args: Arguments, context: InputContext): GivenPolicy {
   const read = (name: string): string | undefined => context.env[`TILLKIT_${name}`]?.trim();
   const confirm = args.get("confirm") ?? (read("CONFIRM") || undefined);

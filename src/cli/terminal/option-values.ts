@@ -34,7 +34,7 @@ export function requiredOptions<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, args.get(name)!])) as Record<Name, string>;
 }
 
-/** Returns an option's number. For other text such as `0x10`, returns `NaN`, which every caller refuses. */
+/** Returns an option's decimal number. For other text such as `0x10`, returns `NaN`, which callers refuse. */
 export function decimalOption(args: Arguments, name: string): number | undefined {
   const text = args.get(name);
   if (text === undefined) return undefined;

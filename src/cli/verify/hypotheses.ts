@@ -1,7 +1,7 @@
 import { escapeUnits } from "../../shared/quote.js";
 import { defaultSignedFields, signedFields } from "../../webhook/signature/index.js";
 
-/** A value to try, and the end of the sentence "The signature fits …" for it. */
+/** A value to try, with an ending for the sentence "The signature fits …". */
 export type Variant<Value = string> = readonly [value: Value, detail: string];
 
 /** Joins fields of the body. The default separator is a comma. */

@@ -8,8 +8,8 @@ export interface SandboxClock {
   now(): Date;
   /**
    * Puts the clock forward. Retries, delayed webhooks and slow responses that become due run one after the
-   * other, in the order of their times. Resolves when all of them have ended. Throws `sandbox_misused` for a
-   * step back, or for a time beyond the year 9999.
+   * other, in the order of their times. Resolves when all due tasks have ended. Throws `sandbox_misused` for
+   * a step back, or for a time beyond the year 9999.
    */
   advance(ms: number): Promise<void>;
   /** Puts the clock forward to this time, as `advance` does. */

@@ -13,7 +13,7 @@ import { StateFile } from "../state/state-file.js";
 import { AccessTokens } from "../state/tokens.js";
 import { type Delivery } from "../state/delivery.js";
 
-/** Something that happened in the sandbox. */
+/** An event of the sandbox: a new or changed payment, an attempt to send a webhook, or a refused request. */
 export type SandboxEvent =
   | { type: "payment.created" | "payment.moved"; payment: SandboxPayment; at: string }
   | { type: "delivery"; delivery: Delivery }
@@ -21,7 +21,7 @@ export type SandboxEvent =
 
 /** A request of the merchant's server that the sandbox refused. */
 export interface Refusal {
-  /** ISO 8601 in UTC, by the sandbox's clock. */
+  /** The time of the refusal by the sandbox's clock, in ISO 8601 and UTC. */
   readonly at: string;
   /** The method and the path, such as `POST /v1/payments`. */
   readonly request: string;

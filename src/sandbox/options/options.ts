@@ -27,7 +27,7 @@ export interface SandboxOptions extends GivenSettings {
   port?: number | undefined;
   /** The network interface to listen on. Only this machine reaches the default. @default "127.0.0.1" */
   host?: string | undefined;
-  /** The sandbox's address for browsers and for the merchant. @default the address it listens on */
+  /** The sandbox's address for browsers and for the merchant. @default the listening address */
   publicUrl?: string | undefined;
   /**
    * The signature of webhooks. The sandbox can neither show nor rotate the secret of a scheme object.
@@ -56,7 +56,7 @@ export interface SandboxOptions extends GivenSettings {
   now?: (() => Date) | undefined;
 }
 
-/** Invented providers. Their codes look like those of real services. */
+/** Invented providers, with codes like those of real services. */
 const defaultProviders: readonly SandboxProvider[] = [
   { code: "MVK", name: "Mvuko Mobile" },
   { code: "HOL", name: "Holoni" },

@@ -79,7 +79,7 @@ export class ScenarioRegistry {
       scenario: this.#current,
       // The catalogue is not saved, because a newer version of the sandbox may change its scenarios.
       scenarios: [...this.#own].map((name) => this.named(name)),
-      /** Scenario names by clientId. */
+      /** The names of the assigned scenarios, by clientId. */
       assigned: Object.fromEntries(this.#assigned),
     };
   }

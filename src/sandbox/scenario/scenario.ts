@@ -48,7 +48,7 @@ export type Moment = "created" | "opened" | "approved" | "canceled" | "replaced"
  * field replaces the normal behaviour. An absent field changes nothing.
  */
 export interface Scenario {
-  /** Lower-case letters, digits and hyphens; unique in a sandbox. */
+  /** The name, of lower-case letters, digits and hyphens. The name is unique in a sandbox. */
   name: string;
   /** A sentence of at most 300 characters that describes the scenario. @default the name */
   about?: string | undefined;

@@ -25,7 +25,7 @@ const webAddress = z
   .refine(isWebAddress, { error: "must be an absolute http or https address" })
   .meta({ format: "uri" });
 
-/** Accepts what the interface document allows (4.1), and ignores other fields. */
+/** Accepts a request that the interface document allows (4.1), and ignores other fields. */
 const strictSchema = schemaOf(
   value,
   currency.refine((code) => currencies.has(code), {
@@ -34,7 +34,7 @@ const strictSchema = schemaOf(
   webAddress,
 );
 
-/** Accepts every request that can be understood. */
+/** Also accepts an amount as a number, a currency in lower case, and missing return addresses. */
 const lenientSchema = schemaOf(
   z.preprocess((given) => (typeof given === "number" ? String(given) : given), value),
   z.preprocess((given) => (typeof given === "string" ? given.toUpperCase() : given), currency),

@@ -12,11 +12,11 @@ export interface Delivery {
   readonly requestBody: string;
   /** The headers that were sent. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The HTTP status of the response; absent where there was none. */
+  /** The HTTP status of the response; absent if there was no response. */
   readonly status?: number;
-  /** The headers of the response; absent where there was none. */
+  /** The headers of the response; absent if there was no response. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
-  /** The response's body as text, at most 64 KiB of it. */
+  /** The first 64 KiB of the response's body, as text. */
   readonly responseBody?: string;
   /** The reason why there was no response. */
   readonly error?: string;

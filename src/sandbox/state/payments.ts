@@ -7,7 +7,7 @@ export type SandboxStatus = string;
 
 /** A payment of the sandbox. */
 export interface SandboxPayment {
-  /** 24 hexadecimal digits. */
+  /** The id, which has 24 hexadecimal digits. */
   readonly id: string;
   /** The merchant's id of the payment. */
   readonly clientId: string;
@@ -21,7 +21,7 @@ export interface SandboxPayment {
   readonly cancelUrl: string;
   /** The address to which the browser goes after the approval. */
   readonly successUrl: string;
-  /** ISO 8601 in UTC with milliseconds, like every time here. */
+  /** The time of the creation, in ISO 8601 and UTC with milliseconds. All other times have this form. */
   readonly createdAt: string;
   /** The time at which the customer approved. */
   readonly submittedAt?: string;

@@ -12,7 +12,7 @@ export interface SandboxClient {
 
 /** One access token that was issued. */
 export interface SandboxToken {
-  /** The token's last eight characters, which name it on pages and when it is revoked. */
+  /** The last eight characters of the token, which identify the token on pages and for a revocation. */
   readonly id: string;
   /** The time of the issue, in ISO 8601 and UTC. */
   readonly issuedAt: string;

@@ -27,7 +27,7 @@ export interface WebhookBody {
 
 /** Changes to a webhook's body. `undefined` removes a field; `data` is merged field by field. */
 export type WebhookOverrides = Partial<Record<keyof Omit<WebhookBody, "data">, unknown>> & {
-  /** Fields that replace those of the payment, or are added to them. */
+  /** The fields that are added to the payment's fields, or replace them. */
   data?: Record<string, unknown>;
 };
 
