@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
+import { type Payment } from "../../../model/payment.js";
 import { type PaymentStore } from "../../contract.js";
 import { payment } from "./fixtures.js";
-import { type Checks, concurrently, deferred, expectAllMade, same, saved } from "./steps.js";
+import {
+  type Checks,
+  concurrently,
+  deferred,
+  expectAllMade,
+  expectRolledBack,
+  same,
+  saved,
+} from "./steps.js";
 
 /** What a transaction commits and rolls back, what `find` sees, and what waits for a lock. */
 export const transactionChecks: Checks = {
@@ -52,6 +61,26 @@ export const transactionChecks: Checks = {
       }),
     );
     expectAllMade((await store.find("p1"))?.status, 20);
+  },
+
+  async "of several changes of one payment in one transaction the last one counts, and a rollback undoes all"(
+    store,
+    another,
+  ) {
+    const [first, second, third] = ["first", "second", "third"].map((status) => payment("p1", { status }));
+    await saved(store, { created: [first!] });
+    const change = (steps: readonly Payment[], fail = async () => {}) =>
+      store.transaction(async (tx) => {
+        await store.lock(tx, { clientIds: ["p1"] });
+        for (const updated of steps) await store.save(tx, { updated: [updated] });
+        await fail();
+      });
+    await change([second!, first!]);
+    same(await another.find("p1"), first);
+    await change([second!, third!]);
+    same(await another.find("p1"), third);
+    await expectRolledBack(change([second!, first!], () => Promise.reject(new Error("no"))));
+    same(await another.find("p1"), third);
   },
 
   async "two transactions that change one payment run one after the other, or as if they did"(
