@@ -49,4 +49,24 @@ describe("the handle of a transaction on SQLite", () => {
     expect(await orders()).toEqual(["next"]);
     await store.close();
   });
+
+  it("writes nothing after its transaction has committed, also into the next one", async () => {
+    const { store, orders } = await open();
+    const kept: (() => unknown)[] = [];
+    await store.transaction(async (tx) => {
+      const handle = await handleIn(tx);
+      const statement = handle.prepare("insert into orders values ('late')");
+      kept.push(
+        () => handle.exec("insert into orders values ('late')"),
+        () => statement.run(),
+      );
+    });
+    for (const write of kept) expect(write).toThrow(closed as Error);
+    await store.transaction(async (tx) => {
+      await tx.query("insert into orders values ('next')");
+      for (const write of kept) expect(write).toThrow(closed as Error);
+    });
+    expect(await orders()).toEqual(["next"]);
+    await store.close();
+  });
 });
