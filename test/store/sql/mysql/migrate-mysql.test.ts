@@ -1,5 +1,9 @@
 import { createPool } from "mysql2/promise";
 import { mysqlStore } from "tillkit/sql";
+import { type Session } from "../../../../src/store/sql/driver/sql-tx.js";
+import { migrateMysql } from "../../../../src/store/sql/mysql/migrate-mysql.js";
+import { sessionOn } from "../../../../src/store/sql/mysql/pool.js";
+import { tablesUnder } from "../../../../src/store/sql/tables/names.js";
 import { tablePrefixes } from "../support/table-prefixes.js";
 
 const url = process.env["TILLKIT_TEST_MYSQL_URL"];
@@ -65,5 +69,29 @@ function examine(url: string): void {
     await store.migrate();
     expect(await store.find("nobody")).toBeUndefined();
     await store.close();
+  });
+
+  it("has its claim for a minute while it makes the tables, and deletes no claim of another process", async () => {
+    const tablePrefix = tables.next();
+    const connection = await pool.getConnection();
+    const session = sessionOn(connection);
+    const claim = async (): Promise<string | undefined> => {
+      const sql = `select value from ${tablePrefix}meta where name = 'migrating'`;
+      return (await session.run<{ value: string }>(sql, [])).rows[0]?.value;
+    };
+    let until: number | undefined;
+    const run = async (sql: string, params: readonly unknown[]) => {
+      if (until === undefined && sql.includes(`${tablePrefix}payments`)) {
+        until = Number((await claim())!.split(" ")[1]);
+        // This process stands still for longer than its claim, and another one takes over.
+        await session.run(`update ${tablePrefix}meta set value = 'another 1' where name = 'migrating'`, []);
+      }
+      return session.run(sql, params);
+    };
+    const startedAt = Date.now();
+    await migrateMysql({ run: run as Session["run"] }, tablesUnder(tablePrefix));
+    expect(until! - startedAt).toBeGreaterThan(50_000);
+    expect(await claim()).toBe("another 1");
+    connection.release();
   });
 }
