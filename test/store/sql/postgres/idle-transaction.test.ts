@@ -1,6 +1,10 @@
 import { once } from "node:events";
 import { Pool } from "pg";
 import { postgresStore } from "tillkit/sql";
+import { type Purpose } from "../../../../src/store/sql/driver/driver.js";
+import { resolveSqlStoreOptions } from "../../../../src/store/sql/options.js";
+import { PostgresDriver } from "../../../../src/store/sql/postgres/postgres-driver.js";
+import { tablesUnder } from "../../../../src/store/sql/tables/names.js";
 import { serverUrl } from "../../../promises/processes/databases.js";
 import { tablePrefixes } from "../support/table-prefixes.js";
 
@@ -30,5 +34,21 @@ describe("a transaction that PostgreSQL ends because it is idle", () => {
     await store.close();
     await tables.dropAll();
     await pool.end();
+  });
+
+  it("is one of the kit, and never one of the application, which may pause between its statements", async () => {
+    const driver = new PostgresDriver(url, tablesUnder("idle_"), resolveSqlStoreOptions());
+    const limitOf = async (purpose?: Purpose): Promise<unknown> => {
+      const open = await driver.begin(purpose);
+      const { rows } = await open.query("show idle_in_transaction_session_timeout", []);
+      await open.rollback();
+      return Object.values(rows[0]!)[0];
+    };
+    const { rows } = await driver.query("show idle_in_transaction_session_timeout", []);
+    const ofServer: unknown = Object.values(rows[0]!)[0];
+    expect([await limitOf(), await limitOf("handler")]).toEqual([ofServer, ofServer]);
+    for (const purpose of ["record", "claim", "upkeep"] as const)
+      expect(await limitOf(purpose)).not.toBe(ofServer);
+    await driver.close();
   });
 });
