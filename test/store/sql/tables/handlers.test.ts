@@ -80,6 +80,24 @@ onEachServer("handlers", (kind) => {
     await other.close();
   });
 
+  it("a new handler gets the events of several open transactions, also those with the first numbers of all", async () => {
+    const other = openStore(place.address);
+    await other.registerHandlers([ledger]);
+    await place.store.transaction(async (tx) => {
+      await place.store.save(tx, { events: [event("first"), event("second")] });
+      await saved(other, { events: [event("between")] });
+      await place.store.save(tx, { events: [event("third")] });
+      await saved(other, { events: [event("newest")] });
+      await other.registerHandlers([mailer]);
+    });
+    expect(pairs(await claimed(other, [mailer])).toSorted()).toEqual([
+      "first mailer",
+      "second mailer",
+      "third mailer",
+    ]);
+    await other.close();
+  });
+
   it("events are expanded only after the registrations that run, of which they may need a dispatch", async () => {
     const other = openStore(place.address);
     await place.store.registerHandlers([ledger]);
