@@ -190,3 +190,69 @@ describe("a lease and a wait of a store over an adapter", () => {
     expect(read).toBe(0);
   });
 });
+
+describe("what another process has changed after the index was read", () => {
+  const recordedAt = "2024-05-01T10:00:00.000Z";
+  let records: Map<string, StoredRecord>;
+  let store: ReturnType<typeof storeOver>;
+  beforeEach(async () => {
+    records = new Map();
+    store = storeOver(memoryAdapter(records));
+    await store.registerHandlers(handlers);
+    const events = [{ id: "e1", type: "payment.overdue", recordedAt, payload: {} } as const];
+    await store.transaction((tx) => store.save(tx, { events }));
+  });
+
+  const claim = (from: typeof store) => from.claim({ handlers, limit: 10, leaseMs: hourMs });
+  const run = { eventId: "e1", handler: "ledger", fence: 1 };
+  const settle = (state: "done" | "dead") =>
+    store.transaction((tx) => store.settle(tx, { ...run, state, error: "no" }));
+
+  /** Returns a store that does something else between its first read of an index with entries and what follows. */
+  function openWith(meanwhile: () => Promise<unknown>): typeof store {
+    const adapter = memoryAdapter(records);
+    let isOver = false;
+    return storeOver({
+      ...adapter,
+      async scan(range, tx) {
+        const found = await adapter.scan(range, tx);
+        if (!isOver && found.length > 0) {
+          isOver = true;
+          await meanwhile();
+        }
+        return found;
+      },
+    });
+  }
+
+  it("is not leased, while the lease of the other process lasts", async () => {
+    const others: unknown[] = [];
+    const slow = openWith(async () => others.push(...(await claim(store))));
+    expect(await claim(slow)).toEqual([]);
+    expect(others).toMatchObject([{ fence: 1 }]);
+    expect(await settle("done")).toBe(true);
+  });
+
+  it("is not retired, where the run has ended", async () => {
+    await claim(store);
+    expect(await openWith(() => settle("done")).retire({ handler: "ledger", limit: 10 })).toBe(0);
+    expect(JSON.parse(records.get("dispatches/e1/ledger")!.value)).toMatchObject({ state: "done" });
+  });
+
+  it("is not revived, where the other process has revived it", async () => {
+    await claim(store);
+    await settle("dead");
+    const revive = { revive: true, limit: 10 } as const;
+    const slow = openWith(() => store.dead({ ...revive, run: "first" }));
+    expect(await slow.dead({ ...revive, run: "second" })).toEqual([]);
+    expect(await store.revived({ run: "first", limit: 10 })).toHaveLength(1);
+  });
+
+  it("is not counted as pruned, where the other process has pruned it", async () => {
+    await claim(store);
+    await settle("done");
+    const page = { before: "2024-05-02T00:00:00.000Z", limit: 10 };
+    const slow = openWith(() => store.prune(page));
+    expect(await slow.prune(page)).toMatchObject({ events: 0 });
+  });
+});
