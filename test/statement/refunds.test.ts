@@ -111,6 +111,20 @@ describe("a row with a negative amount", () => {
     expect(both.findings).toMatchObject([{ line: 3, key: expect.any(String) }]);
   });
 
+  it("has the same key in a statement that lists no other payment, where another payment has an equal row", async () => {
+    const { store, refund } = await shopWith(paid("a"), paid("b"));
+    const lines = [sale("a"), back("a", "500"), sale("b"), back("b", "500")];
+    const { findings } = await compared(store, header, lines);
+    expect(findings.map(({ key }) => key)).toEqual(
+      [1, 2].map(() => expect.stringMatching(/^row:[0-9a-f]{24}$/)),
+    );
+    for (const { clientId, key } of findings) await refund(clientId!, "500", { key });
+    for (const some of [lines, lines.slice(2)]) {
+      const { found } = await compared(store, header, some);
+      expect(found.filter((one) => one.startsWith("refund"))).toEqual([]);
+    }
+  });
+
   it("has a key with the provider's number, which two partial refunds may share", async () => {
     const { store } = await shopWith(paid("a"));
     const lines = [sale("a"), back("a", "500", 20, "MVK-R1"), back("a", "500", 21, "MVK-R1")];
