@@ -70,6 +70,18 @@ describe("fees, net amounts and payouts of a statement", () => {
     expect(other.findings.map(({ kind }) => kind)).toEqual([]);
   });
 
+  it("tie out for each currency of one payout", async () => {
+    const store = await storeOf(...payments, paid("k"));
+    const rows = ["a,10.00,0.25,9.75,EUR,P1", "k,1475,75,1400,KMF,P1", ",9.75,,,EUR,P1"];
+    expect((await compared(store, header, [...rows, ",1400,,,KMF,P1"])).summary.counts.payout_differs).toBe(
+      0,
+    );
+    const { findings } = await compared(store, header, [...rows, ",1401,,,KMF,P1"]);
+    expect(findings.filter(({ kind }) => kind === "payout_differs")).toMatchObject([
+      { line: 5, payout: "P1", statement: { value: "1401", currency: "KMF" }, difference: "1" },
+    ]);
+  });
+
   it("leave failed rows out", async () => {
     const { findings } = await compared(await storeOf(...payments.slice(0, 1)), `${header},status`, [
       "a,10.00,1.00,9.00,EUR,P1,completed",
