@@ -1,4 +1,5 @@
 import { MemoryStore, type MemoryTx, type TillkitEvent } from "tillkit";
+import { keepClaim } from "../../../src/checkout/payment-claims.js";
 import { closeAll, testKit } from "../../support/kit.js";
 import { pendingPayment } from "../../support/webhooks.js";
 
@@ -91,5 +92,28 @@ describe("the sweep", () => {
     );
     const payments = testKit<never, MemoryTx>({ store: await storeWith(...many), now });
     expect(await payments.sweep()).toMatchObject({ overdue: 250 });
+  });
+
+  it("ends the claims of paid payments page by page, and then begins again with the first page", async () => {
+    const ids = Array.from({ length: 120 }, (_, index) => `c-${String(index).padStart(3, "0")}`);
+    const many = ids.map((id) => pendingPayment({ clientId: id, reference: id, serviceId: `s-${id}` }));
+    const store = await storeWith(...many);
+    for (const [index, payment] of many.entries())
+      await keepClaim(store, payment, { number: `MVK-${1000 + index}`, at: now().toISOString() });
+    const complete = (payment: (typeof many)[number]) =>
+      store.transaction((tx) =>
+        store.save(tx, { updated: [{ ...payment, state: "completed", open: false }] }),
+      );
+    const open = async () =>
+      (await store.notes({ kind: "claim_open" })).map(({ id }) => id.slice(id.lastIndexOf(":") + 1));
+    const payments = testKit<never, MemoryTx>({ store, now });
+    await complete(many.at(-1)!);
+    await payments.sweep();
+    expect(await open()).toEqual(ids);
+    await payments.sweep();
+    expect(await open()).toEqual(ids.slice(0, -1));
+    await complete(many[0]!);
+    await payments.sweep();
+    expect(await open()).toEqual(ids.slice(1, -1));
   });
 });
