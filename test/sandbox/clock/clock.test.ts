@@ -120,6 +120,20 @@ describe("the sandbox's clock", () => {
     expect(merchant.webhooks).toHaveLength(2);
   });
 
+  it("is not settled while a retry waits for the clock, although nothing works at that moment", async () => {
+    await openPayment({ retryDelaysMs: [1000] });
+    merchant.answers.push(status(500));
+    await sandbox.pay("c-1");
+    await new Promise((resolve) => setImmediate(resolve));
+    let isSettled = false;
+    const settled = sandbox.settled().then(() => (isSettled = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isSettled).toBe(false);
+    await sandbox.clock.advance(1000);
+    await settled;
+    expect(merchant.webhooks).toHaveLength(2);
+  });
+
   it("waits for released webhooks when it is put forward", async () => {
     await openPayment();
     sandbox.holdWebhooks();
