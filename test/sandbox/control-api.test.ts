@@ -2,6 +2,7 @@ import http from "node:http";
 import { createSandbox, type Sandbox, type SandboxEvent, type SandboxOptions } from "tillkit/sandbox";
 import { type Merchant, status } from "./merchant.js";
 import { openSandbox } from "./open-sandbox.js";
+import { sendWhileUnwritten } from "./send-while-unwritten.js";
 
 const total = { value: "1475", currency: "KMF" };
 
@@ -40,6 +41,12 @@ describe("the control addresses", () => {
       deliveries: 0,
     });
     expect(headers.get("cache-control")).toBe("no-store");
+  });
+
+  it("answer a change only when it is on disk", async () => {
+    await open();
+    const { isEarly, answer } = await sendWhileUnwritten(() => call("POST", "/webhooks/hold"));
+    expect([isEarly, answer.status]).toEqual([false, 200]);
   });
 
   it("list payments, deliveries and scenarios", async () => {

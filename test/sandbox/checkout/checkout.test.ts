@@ -2,6 +2,7 @@ import request from "supertest";
 import { createSandbox, type Sandbox, type SandboxOptions } from "tillkit/sandbox";
 import { createPayment } from "../create-payment.js";
 import { Merchant } from "../merchant.js";
+import { sendWhileUnwritten } from "../send-while-unwritten.js";
 
 const show = (sandbox: Sandbox, path: string, language = "en") =>
   request(sandbox.app).get(path).set("Accept-Language", language);
@@ -36,6 +37,14 @@ describe("the checkout page", () => {
     ]);
     expect(text).not.toMatch(/<input[^>]* checked/);
     expect(text).not.toContain("<script");
+  });
+
+  it.each(["approve", "cancel"])("sends the browser back only when it is on disk: %s", async (action) => {
+    const { sandbox, path } = await open({ providers: [{ code: "AAA", name: "Alpha" }] });
+    const { isEarly, answer } = await sendWhileUnwritten(() =>
+      submit(sandbox, path, { action, provider: "AAA" }),
+    );
+    expect([isEarly, answer.status]).toEqual([false, 303]);
   });
 
   it("chooses the only provider by itself", async () => {

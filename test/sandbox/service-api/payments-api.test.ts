@@ -1,5 +1,6 @@
 import request from "supertest";
 import { createSandbox, type Sandbox, type SandboxEvent, type SandboxOptions } from "tillkit/sandbox";
+import { sendWhileUnwritten } from "../send-while-unwritten.js";
 
 const order = {
   purchase: { total: { value: "1475", currency: "KMF" } },
@@ -26,6 +27,11 @@ describe("creating a payment", () => {
     const body = { ...order, purchase: { total: { value, currency } } };
     const response = await post(createSandbox(), body).expect(201);
     expect(response.body.data.purchase.total).toEqual({ value, currency });
+  });
+
+  it("is answered only when the payment is on disk", async () => {
+    const { isEarly, answer } = await sendWhileUnwritten(() => post(createSandbox(), order));
+    expect([isEarly, answer.status]).toEqual([false, 201]);
   });
 
   it("refuses more decimals than the currency has, unless it is lenient", async () => {

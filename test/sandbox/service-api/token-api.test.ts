@@ -1,5 +1,6 @@
 import request from "supertest";
 import { createSandbox } from "tillkit/sandbox";
+import { sendWhileUnwritten } from "../send-while-unwritten.js";
 
 const clients = [
   { clientId: "first", clientSecret: "sandbox_first secret" },
@@ -20,6 +21,12 @@ describe("the token address", () => {
       expires_in: 3600,
     });
     expect(response.get("Cache-Control")).toBe("no-store");
+  });
+
+  it("answers only when the token is on disk", async () => {
+    const asked = () => ask({ grant_type: "client_credentials", ...credentials });
+    const { isEarly, answer } = await sendWhileUnwritten(asked);
+    expect([isEarly, answer.status]).toEqual([false, 200]);
   });
 
   it("accepts credentials in HTTP Basic, form-encoded as OAuth requires", async () => {
