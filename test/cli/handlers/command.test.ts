@@ -138,6 +138,40 @@ describe("tillkit handlers", () => {
     ]);
   });
 
+  it("runs all dead dispatches again in one run, however many there are", async () => {
+    const count = 510;
+    await store.registerHandlers([ledger]);
+    await saved(store, { events: Array.from({ length: count }, (_, index) => event(`e${index}`)) });
+    const claims = await claimed(store, [ledger], { limit: count });
+    // One claim gives a limited number of new events their dispatches.
+    while (claims.length < count) claims.push(...(await claimed(store, [ledger], { limit: count })));
+    await store.transaction(async (tx) => {
+      for (const { event: of, handler, fence } of claims)
+        await store.settle(tx, { eventId: of.id, handler, fence, state: "dead", error: "timeout" });
+    });
+    const retried = documentOf(await handlers("retry", "ledger", "--apply", "--by", "Amina", "--json"));
+    expect([retried.dispatches.length, retried.more]).toEqual([count, false]);
+    const { outcome } = documentOf(await handlers("retry", "--run", retried.run, "--json"));
+    expect(outcome).toMatchObject({ done: 0, dead: 0, waiting: count, retired: 0 });
+  });
+
+  it("does nothing at a second pause or limit with the key of an earlier one", async () => {
+    await store.registerHandlers([ledger]);
+    const pause = ["pause", "ledger", "--reason", "down", "--by", "Amina", "--key", "click-1"];
+    const limit = (perSecond: string) =>
+      handlers("limit", "ledger", "--per-second", perSecond, "--by", "Amina", "--key", "click-2");
+    await handlers(...pause);
+    await handlers("resume", "ledger", "--by", "Said");
+    expect((await handlers(...pause)).stdout).toBe("ledger: runs (it was so before)\n");
+    expect((await limit("2")).stdout).toBe("ledger: 2 a second\n");
+    expect((await limit("none")).stdout).toBe("ledger: 2 a second (it was so before)\n");
+    expect(documentOf(await handlers("list", "--json")).handlers[0].changes).toMatchObject([
+      { did: "paused", by: "Amina", key: "click-1" },
+      { did: "resumed", by: "Said" },
+      { did: "limited", by: "Amina", key: "click-2" },
+    ]);
+  });
+
   it("retires what waits for a name, or only for one event, and leaves other handlers alone", async () => {
     const overdue = { ...mailer, event: "payment.overdue" } as const;
     await withEvents(store, [ledger, mailer, overdue], 2);
