@@ -411,4 +411,33 @@ export const restFaults = [
     to: "run(false)",
     test: "store/over/transactions.test.ts",
   },
+  {
+    about: "a dispatch that another process has leased after the index was read is leased again",
+    file: "store/over/tables/dispatches.ts",
+    from: " || dispatch.dueAt !== entry.dueAt) return undefined",
+    to: ") return undefined",
+    test: "store/over/tables/leases.test.ts",
+  },
+  {
+    about: "the sandbox is settled while a webhook waits for its retry",
+    file: "sandbox/clock/activity.ts",
+    from: "this.#working + this.#waiting === 0",
+    to: "this.#working === 0",
+    test: "sandbox/clock/activity.test.ts",
+  },
+  {
+    about: "the sandbox answers a creation before the payment is on disk",
+    file: "sandbox/service-api/payments-api.ts",
+    from: "    await stateFile.flushed();\n    await clock.wait(delayMs);",
+    to: "    await clock.wait(delayMs);",
+    test: "sandbox/service-api/payments-api.test.ts",
+  },
+  {
+    about: "each page of a retry of dead dispatches is a run of its own",
+    file: "cli/handlers/command.ts",
+    from: "{ ...query, run, dryRun: false }",
+    to: "{ ...query, dryRun: false }",
+    test: "cli/handlers/command.test.ts",
+    title: "in one run",
+  },
 ];

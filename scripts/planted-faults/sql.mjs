@@ -193,6 +193,14 @@ export const sqliteFaults = [
     to: "/^(25P0[34]|08...|57P..)$/",
     test: "store/sql/pooled/connections.test.ts",
   },
+  {
+    about:
+      "the second change of a payment in one transaction is compared with what was read before the first",
+    file: "store/sql/sqlite/synchronous/save-sync.ts",
+    from: "  read.delete(clientId);\n",
+    to: "",
+    test: "store/sql/sqlite/synchronous/save-sync.test.ts",
+  },
 ];
 
 /** Faults in the locks, fences and commits of PostgreSQL. */
@@ -364,6 +372,14 @@ export const postgresFaults = [
     to: "",
     test: postgresExam,
     title: "makes the tables",
+  },
+  {
+    about: "events are pruned while a handler is registered that gets them",
+    file: "store/sql/tables/prune.ts",
+    from: "  await keepHandlers(tx, db);\n",
+    to: "",
+    test: "store/sql/tables/prune.test.ts",
+    title: "PostgreSQL",
   },
   {
     about: "a server of a cluster does not register again where another one was faster",
