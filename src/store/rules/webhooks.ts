@@ -127,7 +127,7 @@ export function isOnWebhookPage(
   return (
     (need === undefined || openNeedOf(webhook) === need) &&
     (clientId === undefined || webhook.clientId === clientId) &&
-    (clientIds === undefined || clientIds.includes(webhook.clientId ?? "")) &&
+    (clientIds === undefined || clientIds.some((one) => one === webhook.clientId)) &&
     (receiptId === undefined || webhook.receiptId === receiptId) &&
     (outcome === undefined || webhook.outcome === outcome) &&
     webhook.receivedAt >= (from ?? "") &&

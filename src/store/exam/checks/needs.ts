@@ -84,6 +84,7 @@ export const needChecks: Checks = {
     same(await webhooksOf(store, "unmatched"), ["u"]);
     same(await webhooksOf(store, "unconfirmed"), ["c"]);
     same(await webhooksOf(store, "inadmissible"), ["i"]);
+    same(await store.webhooks({ need: "inadmissible", clientIds: [""], limit: 10 }), []);
     same(await webhooksOf(store, "reported"), ["refund"]);
     same((await store.counts()).needs, {
       mismatched: 2,
