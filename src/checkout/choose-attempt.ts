@@ -1,5 +1,5 @@
 import { type Money, type Payment } from "../model/payment.js";
-import { newestAttempt, paysOrder, sameTotal } from "../model/attempts.js";
+import { firstPaid, newestAttempt, sameTotal } from "../model/attempts.js";
 
 /** The choice when a payment for a reference is requested, given the payments that it already has. */
 export type AttemptChoice =
@@ -29,7 +29,7 @@ export function chooseAttempt(
   total: Money,
   { now, reuseForMs, creationMs }: AttemptTimes,
 ): AttemptChoice {
-  const paid = ofReference.find(paysOrder);
+  const paid = firstPaid(ofReference);
   if (paid) return { kind: "paid", payment: paid };
   const withheld = ofReference.find((payment) => payment.withheld === "unsettled");
   if (withheld) return { kind: "withheld", payment: withheld, newest: newestAttempt(withheld, ofReference) };

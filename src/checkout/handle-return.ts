@@ -1,4 +1,4 @@
-import { paysOrder } from "../model/attempts.js";
+import { firstPaid, isPaidBack, paysOrder } from "../model/attempts.js";
 import { type Payment } from "../model/payment.js";
 import { keepClaim, readClaimNumber, readClaims } from "./payment-claims.js";
 import { isReturnTokenOf, readReturnToken } from "./return-token.js";
@@ -91,7 +91,7 @@ export async function handleReturn<Tx>(
   const isDelayed = state === "confirming" && waitedMs >= delayedAfterMs;
   const shown = isClaimed ? "claimed" : isDelayed ? "delayed" : state;
   // The page shows its amount.
-  const paying = attempts.find(paysOrder) ?? payment;
+  const paying = firstPaid(attempts.filter((one) => !isPaidBack(one))) ?? firstPaid(attempts) ?? payment;
   return { kind, state: shown, payment: paying, waitedMs, canClaim };
 }
 

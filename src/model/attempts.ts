@@ -7,6 +7,16 @@ export function paysOrder({ state, withheld }: Payment): boolean {
   return state === "completed" && withheld === undefined;
 }
 
+/** Returns the payment that the order got first. Attempts come in any order, and later ones may be paid, too. */
+export function firstPaid(attempts: readonly Payment[]): Payment | undefined {
+  const paid = attempts.filter(paysOrder);
+  if (paid.length < 2) return paid[0];
+  // The mark comes first, because the clocks of two hosts may differ. A person takes it away.
+  const placeOf = ({ attention, completedAt, clientId }: Payment): string =>
+    `${attention === "paid_twice" ? 1 : 0} ${completedAt} ${clientId}`;
+  return paid.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))[0];
+}
+
 /**
  * Returns the newest of the attempts that replaced this payment one after the other, or the payment itself. Follows the
  * attempts and not their times, because the clocks of two hosts may differ. A payment that was adopted comes before the attempts of

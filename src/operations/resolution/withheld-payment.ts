@@ -1,4 +1,4 @@
-import { paysOrder } from "../../model/attempts.js";
+import { firstPaid } from "../../model/attempts.js";
 import { type Payment } from "../../model/payment.js";
 import { type EventRecord } from "../../store/index.js";
 import {
@@ -13,7 +13,7 @@ export function whyNotAcceptable(
   payments: readonly Payment[],
 ): string | undefined {
   if (withheld === "refunded") return `the money of ${clientId} was returned`;
-  const other = payments.find((payment) => payment.reference === reference && paysOrder(payment));
+  const other = firstPaid(payments.filter((payment) => payment.reference === reference));
   return other && `${reference} is paid by ${other.clientId} already; refund ${clientId}`;
 }
 

@@ -1,6 +1,6 @@
 import { type Difference, type LastAsked } from "../../model/event-map.js";
 import { type PaymentReport } from "../../model/payment-report.js";
-import { newestAttempt, paysOrder, sameTotal } from "../../model/attempts.js";
+import { firstPaid, newestAttempt, sameTotal } from "../../model/attempts.js";
 import { sameValue } from "../../model/money.js";
 import { type Money, type Payment } from "../../model/payment.js";
 import { capturedFor, isFarther, isKnownStatus, stateOf } from "../../model/status-order.js";
@@ -162,7 +162,7 @@ export function applyReport(
  */
 function factsOfCompletion(payment: Payment, siblings: readonly Payment[]): PaymentFact[] {
   const ofOrder = siblings.filter(({ reference }) => reference === payment.reference);
-  const first = ofOrder.find((other) => other.clientId !== payment.clientId && paysOrder(other));
+  const first = firstPaid(ofOrder.filter((other) => other.clientId !== payment.clientId));
   const { clientId, total } = newestAttempt(payment, ofOrder);
   if (!first && !sameTotal(total, payment.total))
     return [{ type: "payment.paid_other_amount", lastAsked: { clientId, total } }];
