@@ -180,10 +180,7 @@ export class DispatchesTable {
       .slice(0, limit);
   }
 
-  /**
-   * Forgets registrations of a handler name, and retires at most `limit` of its dispatches. Returns the
-   * number of them.
-   */
+  /** Forgets a handler name's registrations, and retires at most `limit` dispatches. Returns how many. */
   retire(options: RetireOptions): number {
     const { handler, limit } = options;
     this.#handlers = leftAfter(options, this.#handlers);

@@ -1,8 +1,6 @@
 import { type HistoryPage, type HistoryPosition } from "../contract.js";
 
-/**
- * Rows by key, both as the running transaction sees them and as committed. `put` replaces a row as a whole.
- */
+/** Rows by key, as the running transaction sees them and as committed. `put` replaces a whole row. */
 export class Rows<Row> {
   readonly #rows = new Map<string, Row>();
   /** The earlier values of the rows that the transaction wrote. */

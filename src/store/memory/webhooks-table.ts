@@ -109,9 +109,7 @@ export class WebhooksTable implements WebhookRows {
     return over.length;
   }
 
-  /**
-   * Sorts matching rows. There is no index by clientId: only people ask, and every webhook would update it.
-   */
+  /** Sorts matching rows. There is no index: only people ask, and every webhook would update it. */
   #sorted(isWanted: (row: Row) => boolean): Row[] {
     return this.rows.allCommitted().filter(isWanted).toSorted(byArrival);
   }

@@ -14,19 +14,21 @@ import { changesSaver } from "./tables/save-changes.js";
 import { noteKey } from "./records/stored-records.js";
 import { Webhooks } from "./tables/webhooks.js";
 
-/** How a store over an adapter works. */
+/** The options of `storeOver`. */
 export interface StoreOverOptions {
-  /** How long, in milliseconds, a transaction is tried again while others change the same records. @default 5000 */
+  /** How long, in milliseconds, the store repeats a transaction after conflicts. @default 5000 */
   busyTimeoutMs?: number;
 }
 
 /**
- * Makes a complete store over a few operations of any database that can write several records all or nothing, each only if its
- * version is the expected one. Nothing is locked: a transaction whose records were changed by another one runs again.
+ * Makes a complete store over a few operations of a database. The database must be able to write several
+ * records all or nothing, each only if its version is the expected one. Nothing is locked. If another
+ * transaction changed the records of a transaction, the transaction runs again.
  *
  * @throws ConfigurationError if a member of the adapter or an option is missing or misspelt
- * @throws TillkitError `adapter_defective` (from its methods) where an answer of the adapter is not what it must be
- * @throws TillkitError `store_busy` (from its methods) where others changed the same records for `busyTimeoutMs`
+ * @throws TillkitError `adapter_defective` (from its methods) if the adapter returns a value of the wrong
+ * type
+ * @throws TillkitError `store_busy` (from its methods) if conflicts go on for `busyTimeoutMs`
  */
 export function storeOver<Tx extends object>(
   adapter: TransactionAdapter<Tx>,
@@ -42,11 +44,11 @@ export function storeOver(adapter: Adapter, options: StoreOverOptions = {}): Pay
   return { ...storeOf(records), durable: adapter.durable, [adapterOf]: adapter } as PaymentStore<object>;
 }
 
-/** The changes of a webhook with some handlers, at most, for stores that limit the changes of one write. */
+/** The assumed changes of a webhook with some handlers, for adapters that limit the changes of a write. */
 const changesPerWebhook = 20;
 const identityKey = keyOf("identity");
 
-/** Returns the whole contract over records. */
+/** Returns the members of a store over records. */
 function storeOf(records: KeyedRecords): Omit<PaymentStore<object>, "durable"> {
   const payments = new CommittedPayments(records);
   const webhooks = new Webhooks(records);
@@ -100,7 +102,7 @@ function storeOf(records: KeyedRecords): Omit<PaymentStore<object>, "durable"> {
       const found = ids
         ? await records.values<NoteRecord>(ids.map((id) => noteKey({ kind, id })))
         : await records.scan<NoteRecord>(rangeOf(["notes", kind], limit, from));
-      // A page has the order of its keys, in which the next page continues.
+      // The next page continues in the order of the keys.
       return last === undefined && limit === Infinity ? notesAmong(found, options) : found;
     },
     retire: async (options) => dispatches.retire(options, await events.forget(options)),

@@ -17,8 +17,9 @@ const known = { ...required, ...optional } satisfies NamesOf<
 >;
 
 /**
- * Throws if a member of the adapter is missing or of the wrong type, or if one is misspelt. An adapter may have members of its own, so
- * another name is refused only if it is near to a member that the adapter does not have.
+ * Throws `option_invalid` if a member of the adapter is missing, misspelt or of the wrong type. An adapter
+ * may have members of its own. An unknown name is refused only if it resembles a member that the adapter
+ * lacks.
  *
  * @throws ConfigurationError `option_invalid`
  */

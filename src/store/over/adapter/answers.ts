@@ -3,7 +3,7 @@ import { because } from "../../../shared/because.js";
 import { isWholeNumber } from "../../../shared/whole-number.js";
 import { type StoredRecord } from "../../adapter.js";
 
-/** Returns what `read` or `scan` returned. Throws `adapter_defective` if these are not records. */
+/** Returns the records that `read` or `scan` returned. Throws `adapter_defective` if they are not records. */
 export function checkRecords(operation: string, answer: unknown): readonly StoredRecord[] {
   if (!Array.isArray(answer))
     throw defect(`${operation} returned ${shown(answer)}, and must return an array of records.`);
@@ -21,16 +21,16 @@ export function checkRecords(operation: string, answer: unknown): readonly Store
   return answer as StoredRecord[];
 }
 
-/** Returns what an operation returned. Throws `adapter_defective` if it has another type. */
+/** Returns the value that an operation returned. Throws `adapter_defective` if it has another type. */
 export function checkType<T>(operation: string, answer: T, type: "boolean" | "number"): T {
   if (typeof answer === type) return answer;
   throw defect(`${operation} returned ${shown(answer)}, and must return a ${type}.`);
 }
 
-/** The errors of JavaScript that a database does not throw. */
+/** Errors that mean a bug in the adapter's code. A database does not throw these. */
 const bugs: readonly unknown[] = ["TypeError", "ReferenceError", "SyntaxError", "RangeError"];
 
-/** Returns the error for what an operation of an adapter threw. */
+/** Returns the kit's error for an error that an operation of an adapter threw. */
 export function failureOf(operation: string, cause: unknown): TillkitError {
   if (isTillkitError(cause)) return cause;
   const { name, cause: inner } = Object(cause) as Partial<Error>;
@@ -46,11 +46,11 @@ function defect(what: string, fix?: string, cause?: unknown): TillkitError {
   return new TillkitError("adapter_defective", `The adapter's ${what}`, options);
 }
 
-/** What to do about a value of the wrong type. */
+/** The fix for a value of the wrong type. */
 const conversion =
   "Convert it in the adapter: drivers return binary columns as Buffers (String(…)), 64-bit integers as text or BigInt (Number(…)), and JSON columns as objects (JSON.stringify(…)).";
 
-/** Returns a value without its content, which may be confidential, unless it is short. */
+/** Describes a value. Shows only short values, because the content may be confidential. */
 export function shown(value: unknown): string {
   if (ArrayBuffer.isView(value)) return "a Buffer";
   if (typeof value === "object" && value !== null) return Array.isArray(value) ? "an array" : "an object";

@@ -9,10 +9,10 @@ import {
 } from "../../adapter.js";
 import { checkRecords, checkType, failureOf } from "./answers.js";
 
-/** Where a store over an adapter keeps it for the exam, also for that of another copy of the package. */
+/** The property for a store's adapter. The exam of another copy of the package finds it, too. */
 export const adapterOf: unique symbol = Symbol.for("tillkit.adapter");
 
-/** Another transaction has changed one of the records with these keys since it was read. */
+/** Reports that another transaction has changed a record with one of these keys since the draft read it. */
 export class Conflict extends Error {
   readonly keys: readonly string[];
 
@@ -22,15 +22,16 @@ export class Conflict extends Error {
   }
 }
 
-/** Any adapter. Its transactions are those of {@link Operations}. */
+/** An adapter of either kind. */
 export type Adapter = TransactionAdapter<object> | BatchAdapter<unknown>;
 
-/** What a transaction runs: application code with its `tx`, and then the write. */
+/** The function that a transaction runs, with the application's `tx` and a function for the changes. */
 type Run<T> = (tx: object, write: (changes: readonly RecordChange[]) => Promise<void>) => Promise<T>;
 
 /**
- * The operations of an adapter, of both kinds in one form. What the adapter rejects with becomes `store_unavailable`, so that a
- * lost connection does not count as the failure of a handler, or `adapter_defective`. What `run` rejects with stays as it is.
+ * The operations of an adapter of either kind. If the adapter rejects, the error becomes `store_unavailable`,
+ * so that a lost connection does not count as a handler's failure, or `adapter_defective`. Errors of `run`
+ * stay as they are.
  */
 export class Operations {
   readonly #adapter: Adapter;
@@ -47,20 +48,20 @@ export class Operations {
     return checkRecords("scan", await called("scan", () => this.#adapter.scan(range, tx as undefined)));
   }
 
-  /** Returns the database's clock, or else one that no setting of the system's time moves. */
+  /** Returns the database's clock, or else this process's clock, which nobody can set back. */
   async now(): Promise<number> {
     const adapter = this.#adapter;
     if (!adapter.now) return Math.floor(performance.timeOrigin + performance.now());
     return Math.floor(checkType("now", await called("now", () => adapter.now!()), "number"));
   }
 
-  /** Runs and commits. Rejects with {@link Conflict} where a record does not have the expected version. */
+  /** Runs `run` and commits. Rejects with {@link Conflict} if a record does not have the expected version. */
   async transaction<T>(run: Run<T>): Promise<T> {
     const adapter = this.#adapter;
     if (!adapter.transaction) return this.#batch(adapter, run);
     let failure: { error: unknown } | undefined;
     const noted = async (tx: object): Promise<T> => {
-      // Some databases run it again after a conflict of their own.
+      // Some databases call this function again after their own conflict.
       failure = undefined;
       try {
         return await run(tx, (changes) => write(() => adapter.write(changes, tx), changes, 0));
@@ -72,7 +73,7 @@ export class Operations {
     try {
       return await called("transaction", () => adapter.transaction(noted));
     } catch (error) {
-      // An ORM may have wrapped it.
+      // An ORM may have wrapped the error of `run`.
       throw failure ? failure.error : error;
     }
   }

@@ -2,16 +2,16 @@ import { TillkitError } from "../../../errors/index.js";
 import { type KeyRange, type RecordChange, type StoredRecord } from "../../adapter.js";
 import { entriesOf } from "./stored-records.js";
 
-/** The number of keys in one read at most. */
+/** The maximum number of keys in one read. */
 const maxKeys = 100;
 
-/** How a draft reads. */
+/** The operations with which a draft reads. */
 interface Reading {
   read(keys: readonly string[]): Promise<readonly StoredRecord[]>;
   scan(range: KeyRange): Promise<readonly StoredRecord[]>;
 }
 
-/** A value as it is stored, with the index entries that lead to its record. */
+/** A value to store, with the index entries that lead to its record. */
 interface Written {
   value: string | null;
   entries: ReadonlyMap<string, unknown>;
@@ -19,7 +19,7 @@ interface Written {
 
 const noEntries: ReadonlyMap<string, unknown> = new Map();
 
-/** What one transaction has read and will write. */
+/** The records that one transaction has read, and the records that it will write. */
 export class Draft {
   readonly #reading: Reading;
   readonly #stored = new Map<string, { version: number; value: string | null }>();
@@ -27,7 +27,7 @@ export class Draft {
   readonly #locked = new Set<string>();
   #poison: unknown;
   #isEnded = false;
-  /** Whether keys with new random ids are taken as free without a look. After a conflict they are read. */
+  /** Whether keys with new random ids are not read before the write. After a conflict they are read. */
   readonly trustsNewIds: boolean;
 
   constructor(reading: Reading, trustsNewIds: boolean) {
@@ -50,7 +50,7 @@ export class Draft {
     for (const { key, version, value } of found.flat()) this.#stored.set(key, { version, value });
   }
 
-  /** Reads records that must still be the same at the commit. */
+  /** Reads records whose versions the commit must check. */
   async lock(keys: ReadonlySet<string>): Promise<void> {
     await this.load(keys);
     for (const key of keys) this.#locked.add(key);
@@ -63,20 +63,21 @@ export class Draft {
     return value === null ? undefined : (JSON.parse(value) as T);
   }
 
-  /** Writes a record. One that was not loaded must not exist yet. */
+  /** Writes a record. A record that was not loaded must not exist yet. */
   put(key: string, value: unknown): void {
     this.#written.set(key, { value: JSON.stringify(value), entries: entriesOf(key, value) });
   }
 
-  /** Deletes a record. One that was not loaded must exist, written once, unless this transaction wrote it. */
+  /** Deletes a record. If it was neither loaded nor written here, it must exist with version 1. */
   delete(key: string): void {
     if (this.#written.get(key)?.value && !this.#stored.has(key)) this.#written.delete(key);
     else this.#written.set(key, { value: null, entries: noEntries });
   }
 
   /**
-   * Returns the changes, with those of index entries, in the order of their keys, so that two transactions lock rows in one order. Where
-   * there are any, every locked record that exists is written too, also unchanged: only a write checks its version.
+   * Returns the changes of records and index entries, sorted by key, so that two transactions lock rows in
+   * the same order. If there are any, adds an unchanged write of each locked record: only a write checks the
+   * version.
    */
   changes(): RecordChange[] {
     const changes: RecordChange[] = [];
@@ -97,7 +98,7 @@ export class Draft {
     return changes.toSorted((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  /** Runs a step, after whose failure nothing is written. */
+  /** Runs a step. If it fails, nothing can be written afterwards. */
   async guard<T>(step: () => Promise<T>): Promise<T> {
     this.expectOpen();
     this.throwIfPoisoned();
@@ -109,7 +110,7 @@ export class Draft {
     }
   }
 
-  /** Forgets everything that was to be written. */
+  /** Forgets the planned writes. */
   discard(): void {
     this.#written.clear();
   }
@@ -130,7 +131,7 @@ export class Draft {
   }
 }
 
-/** Replaces index entries by others. An entry is written once, and never changed. */
+/** Returns the changes that replace index entries. Entries never change, so their version is 1. */
 function entryChanges(old: ReadonlyMap<string, unknown>, next: ReadonlyMap<string, unknown>): RecordChange[] {
   const changes: RecordChange[] = [];
   for (const key of old.keys()) if (!next.has(key)) changes.push({ key, version: 1, value: null });

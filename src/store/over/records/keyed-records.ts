@@ -6,20 +6,20 @@ import { Draft } from "./draft.js";
 import { after } from "./keys.js";
 import { type Adapter, Conflict, Operations } from "../adapter/operations.js";
 
-/** The number of index entries in one read. */
+/** The minimum and the maximum number of index entries in one read. */
 const [minPage, maxPage] = [50, 1000];
 
-/** How long a transaction waits for the one that runs again at the time. That one may hang, or wait for this one, which is inside of it. */
+/** The maximum wait for another repeated transaction, which may hang, or contain this one. */
 const maxRetryWaitMs = 1000;
 
-/** Records with keys: transactions that run again after a conflict, and indexes that are read page by page. */
+/** Records with keys. Transactions run again after a conflict, and indexes are read page by page. */
 export class KeyedRecords {
   readonly #adapter: Adapter;
   readonly #operations: Operations;
   readonly #busyTimeoutMs: number;
   readonly #drafts = new WeakMap<object, Draft>();
   readonly #settling = new Map<Draft, string>();
-  /** After a conflict, one transaction of this process runs at a time, as far as none of them waits for another one. */
+  /** Lets one repeated transaction run at a time. After `maxRetryWaitMs`, another one starts nevertheless. */
   readonly #retries = new Semaphore(1);
   #isClosed = false;
 
@@ -29,7 +29,7 @@ export class KeyedRecords {
     this.#busyTimeoutMs = busyTimeoutMs;
   }
 
-  /** The number of changes that one write can take. */
+  /** The maximum number of changes in one write. */
   get maxChanges(): number {
     return this.#adapter.maxChanges ?? Infinity;
   }
@@ -39,12 +39,12 @@ export class KeyedRecords {
     return this.#adapter.now !== undefined;
   }
 
-  /** Runs application code in a transaction, again where another one was faster. */
+  /** Runs application code in a transaction. After a conflict, runs it again. */
   transaction<T>(run: (tx: object) => Promise<T>): Promise<T> {
     return this.#repeat((trustsNewIds) => this.#transact(run, trustsNewIds));
   }
 
-  /** Notes that a transaction settles a run: it is not repeated, and the lease is not renewed meanwhile. */
+  /** Marks a transaction that settles a run. It is not repeated, and `renew` skips the lease meanwhile. */
   willSettle(draft: Draft, run: string): void {
     this.#settling.set(draft, run);
   }
@@ -70,7 +70,7 @@ export class KeyedRecords {
         await write(draft.changes());
         return result;
       } catch (error) {
-        // A handler is not run again by the store.
+        // The store must not run a handler a second time.
         if (!(error instanceof Conflict) || !this.#settling.has(draft)) throw error;
         throw new TillkitError("lease_lost", "Another process has claimed this dispatch since.");
       } finally {
@@ -80,12 +80,12 @@ export class KeyedRecords {
     });
   }
 
-  /** Runs a step of the kit's own in a transaction, again where another one was faster. */
+  /** Runs a step of the kit in a transaction. After a conflict, runs it again. */
   change<T>(step: (draft: Draft) => Promise<T>): Promise<T> {
     return this.#repeat((trustsNewIds) => this.changeOnce(step, trustsNewIds));
   }
 
-  /** Reads, and then writes in one short transaction. Rejects with {@link Conflict} where another one was faster. */
+  /** Reads, and then writes in one short transaction. Rejects with {@link Conflict} after a conflict. */
   async changeOnce<T>(step: (draft: Draft) => Promise<T>, trustsNewIds = true): Promise<T> {
     this.expectOpen();
     const draft = this.draft(undefined, trustsNewIds);
@@ -125,17 +125,17 @@ export class KeyedRecords {
     return draft;
   }
 
-  /** Returns the values of an index. */
+  /** Returns the values of the entries of an index. */
   async scan<T>(range: KeyRange): Promise<T[]> {
     return this.collect<T>(range, async (values) => values);
   }
 
-  /** Returns the records that an index leads to. */
+  /** Returns the records to which the entries of an index lead. */
   rows<T>(range: KeyRange, draft = this.draft()): Promise<T[]> {
     return this.collect<string, T>(range, (keys) => this.values<T>(keys, draft), draft);
   }
 
-  /** Reads an index page by page, until `limit` values were found in it. */
+  /** Reads an index page by page, until `find` has returned `limit` values. */
   async collect<T, Found = T>(
     range: KeyRange,
     find: (values: T[], keys: readonly string[]) => Promise<Found[]>,

@@ -3,10 +3,10 @@ import { type KeyRange } from "../../adapter.js";
 
 const maxSegment = 120;
 
-/** A part that needs no encoding. */
+/** Matches a part that needs no encoding. */
 const plain = /^[\w.!*'():-]{0,120}$/;
 
-/** Returns a key of these parts, in printable ASCII. Times come as ISO 8601 or as digits of one length, so that they sort. */
+/** Returns a key of these parts, in printable ASCII. To sort, times must be ISO 8601 or `timeOf`. */
 export function keyOf(...parts: readonly string[]): string {
   return parts.map(segment).join("/");
 }
@@ -14,24 +14,24 @@ export function keyOf(...parts: readonly string[]): string {
 /** Returns the range of all keys that begin with these parts. */
 export function rangeOf(parts: readonly string[], limit: number, options: Partial<KeyRange> = {}): KeyRange {
   const prefix = keyOf(...parts);
-  // "0" is the character after "/".
+  // In ASCII, "0" follows "/".
   return { from: `${prefix}/`, to: `${prefix}0`, limit, reverse: false, ...options };
 }
 
-/** Returns the key after all others that begin with this one: a space is before every character of a key. */
+/** Returns a key that sorts directly after this one: a space sorts before every character of a key. */
 export function after(key: string): string {
   return `${key} `;
 }
 
-/** Returns a time as digits of one length. */
+/** Returns a time as 16 digits, so that times sort as strings. */
 export function timeOf(ms: number): string {
   return String(Math.min(Math.max(0, Math.ceil(ms)), 8.64e15)).padStart(16, "0");
 }
 
 function segment(part: string): string {
   if (plain.test(part)) return part;
-  // Half of a surrogate pair cannot be encoded. Colons stay, because the keys must sort as clientIds do. A tilde begins a digest, so a part
-  // cannot have one.
+  // Half of a surrogate pair cannot be encoded. Colons stay, because the keys must sort as clientIds do. A
+  // tilde begins a digest, so tildes of a part are encoded.
   const encoded = /\p{Cs}/u.test(part)
     ? undefined
     : encodeURIComponent(part).replaceAll("%3A", ":").replaceAll("~", "%7E");

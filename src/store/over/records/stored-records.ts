@@ -11,41 +11,42 @@ import { isUndecided } from "../../rules/payments.js";
 import { isSettled, openNeedOf, type WebhookState } from "../../rules/webhooks.js";
 import { keyOf, timeOf } from "./keys.js";
 
-/** A webhook as its record has it. */
+/** A webhook in the form of its record. */
 export interface StoredWebhook extends WebhookState {
-  /** Base64; empty after it was pruned. */
+  /** The bytes in Base64. Empty after they were pruned. */
   rawBody: string;
-  /** The place of the webhook among all webhooks. */
+  /** The position of the webhook among all webhooks. */
   order: string;
 }
 
-/** An event as its record has it, with the names of the handlers that have a dispatch of it. */
+/** An event in the form of its record, with the names of the handlers that have a dispatch of the event. */
 export type StoredEvent = EventRecord & { order: string; handlers: readonly string[] };
 
-/** A dispatch as its record has it. */
+/** A dispatch in the form of its record. */
 export interface StoredDispatch extends Omit<DispatchRecord, "dueAt"> {
   recordedAt: string;
-  /** The place of the event among all events. Two processes may give the same one in one millisecond. */
+  /** The position of the event among all events. Two processes may give equal ones in a millisecond. */
   order: string;
   fence: number;
-  /** When a pending one is due, or the lease of a leased one ends: milliseconds since 1970. */
+  /** The time when a pending dispatch is due or a lease ends: milliseconds since 1970. */
   dueAt: number;
   /**
-   * As long before the moment of its setting as `dueAt` is after it. In the future, a clock wrote it that was put back since, and
-   * the dispatch is due. Absent where there is no wait, and in records of earlier versions.
+   * The time that is as long before the last write as `dueAt` is after it. If it is in the future, the clock
+   * was put back after the write, and the dispatch is due. Absent without a wait, and in records of earlier
+   * versions.
    */
   waitsFrom?: number;
 }
 
-/** Returns a dispatch as people see it. */
+/** Returns a dispatch in the form of the contract. */
 export function dispatchOf(dispatch: StoredDispatch): DispatchRecord {
   const { recordedAt: _at, order: _order, fence: _fence, dueAt, waitsFrom: _from, ...record } = dispatch;
-  // 0: at any time of any clock.
+  // 0 means due immediately, whatever time a clock shows.
   if (record.state !== "pending" || dueAt === 0) return record;
   return { ...record, dueAt: new Date(dueAt).toISOString() };
 }
 
-/** Returns the place of a dispatch in the order of the events. */
+/** Returns a string that sorts dispatches by event and handler. */
 export const placeInOrder = ({ order, handler }: StoredDispatch): string => `${order} ${handler}`;
 
 /** The value of an index entry of a dispatch. */
@@ -55,31 +56,31 @@ export interface DispatchEntry extends Pick<
 > {}
 
 /**
- * All payments of one reference are one record, so that two attempts of an order cannot be changed at the same time. Other records
- * lead from a clientId and from a service id to the reference.
+ * All payments of one reference are one record, so that two attempts of an order cannot change at the same
+ * time. Other records lead from a clientId or a service id to the reference.
  */
 export const orderKey = (reference: string): string => keyOf("orders", reference);
 export const paymentKey = (clientId: string): string => keyOf("payments", clientId);
 export const serviceKey = (serviceId: string): string => keyOf("services", serviceId);
 export const webhookKey = (eventKey: string): string => keyOf("webhooks", eventKey);
-/** The record that leads from a receipt to its webhook. */
+/** Returns the key of the record that leads from a receiptId to the webhook. */
 export const receiptKey = (receiptId: string): string => keyOf("receipts", receiptId);
 export const resolutionKey = (id: string): string => keyOf("resolutions", id);
 export const noteKey = ({ kind, id }: Pick<NoteRecord, "kind" | "id">): string => keyOf("notes", kind, id);
 export const eventKey = (id: string): string => keyOf("events", id);
 export const dispatchKey = ({ eventId, handler }: Pick<DispatchRecord, "eventId" | "handler">): string =>
   keyOf("dispatches", eventId, handler);
-/** The record of all registered handlers. */
+/** The key of the record of all registered handlers. */
 export const handlersKey = "handlers";
 
-/** The place of an index entry: the parts of its key behind the index's name. */
+/** The parts of an index entry's key, without the index's name. */
 type Place = readonly string[];
 
 /** The indexes of one kind of records. */
 interface Table<Row> {
-  /** Where each index has entries of a record. */
+  /** For each index, a function that returns the places of a record's entries. */
   indexes: Readonly<Record<string, (row: Row) => readonly Place[]>>;
-  /** Returns the value of these entries. */
+  /** Returns the value of the entries of a record. */
   entryOf: (row: Row, key: string) => unknown;
 }
 
@@ -93,7 +94,7 @@ const keyItself = (_: unknown, key: string): string => key;
 const orders: Table<Payment[]> = {
   indexes: {
     created: (payments) => payments.map(({ createdAt, clientId }) => [createdAt, clientId]),
-    // Most payments are completed: an index of these would be another one of all.
+    // There is no index of completed payments. Most payments are completed, and `created` has them.
     states: (payments) =>
       payments.flatMap(({ state, createdAt, clientId }) =>
         when(state !== "completed", state, createdAt, clientId),
@@ -122,7 +123,7 @@ const webhooks: Table<StoredWebhook> = {
   entryOf: keyItself,
 };
 
-/** Returns whether `prune` may remove the bytes of a webhook, and they are there. */
+/** Returns whether a webhook still has bytes that `prune` may remove. */
 export function hasPrunableBytes(row: StoredWebhook): boolean {
   return row.rawBody !== "" && isSettled(row);
 }
@@ -156,12 +157,12 @@ const resolutions: Table<ResolutionRecord> = {
   entryOf: keyItself,
 };
 
-/** The kinds of records that have indexes, by the first part of their keys. */
+/** The kinds of records that have indexes, by the first part of the key. */
 const tables = { orders, webhooks, events, dispatches, resolutions } as unknown as Readonly<
   Record<string, Table<unknown>>
 >;
 
-/** Returns the index entries that lead to a record, by their keys. */
+/** Returns the index entries that lead to a record, by key. */
 export function entriesOf(key: string, row: unknown): Map<string, unknown> {
   const entries = new Map<string, unknown>();
   const table = tables[key.slice(0, Math.max(0, key.indexOf("/")))];

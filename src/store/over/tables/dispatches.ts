@@ -38,16 +38,16 @@ import {
   type StoredEvent,
 } from "../records/stored-records.js";
 
-/** A lease changes the dispatch, and replaces two entries of indexes by two others. */
+/** A lease changes the dispatch, and replaces two index entries by two others. */
 const changesOfLease = 5;
 
-/** The options allow no longer sum of a lease and a wait. */
+/** A dispatch of an earlier version has no `waitsFrom`. If it waits longer than this, it counts as due. */
 const maxUnmarkedMs = 50 * 24 * 60 * 60 * 1000;
 
-/** How long a settlement waits for the renewal of its lease, where the database runs one transaction at a time. */
+/** The maximum wait of a settlement for a renewal, which may wait for the settlement's own transaction. */
 const maxRenewalWaitMs = 500;
 
-/** Returns one string for a run. A transaction that hangs may settle an earlier run of the same dispatch. */
+/** Returns the key of a run, with the fence: a hanging transaction may settle an earlier run. */
 const runKey = (run: RunKey): string => `${dispatchKey(run)} ${run.fence}`;
 
 /** Returns the fields of a dispatch that waits from now on. */
@@ -55,11 +55,11 @@ function waitFor(now: number, ms: number): Required<Pick<StoredDispatch, "dueAt"
   return { dueAt: Math.ceil(now + ms), waitsFrom: Math.floor(now - ms) };
 }
 
-/** The dispatches of events: claimed, leased, settled. */
+/** Claims, leases and settles the dispatches of events. */
 export class Dispatches {
   readonly #records: KeyedRecords;
   readonly #renewing = new Map<string, Promise<unknown>>();
-  /** The names for which dispatches of earlier versions were looked for. */
+  /** The handler names for which a claim has looked for dispatches of earlier versions. */
   readonly #searched = new Set<string>();
 
   constructor(records: KeyedRecords) {
@@ -74,7 +74,7 @@ export class Dispatches {
     const names = [...new Set(handlers.map(({ name }) => name))];
     const ranges = names.flatMap((name) => this.#claimableRanges(name, limit, now));
     const found = await this.#inOrder(ranges, isWanted, limit);
-    // A wait that was written after the clock was read looks like one of a clock that was put back.
+    // A wait that was written after `now` was read looks as if the clock had been put back. So read it again.
     const later = found.some(({ dueAt }) => dueAt > now) ? await this.#records.now() : now;
     const entries = found.filter(({ dueAt, waitsFrom = Infinity }) => dueAt <= later || waitsFrom > later);
     const claims: Claim[] = [];
@@ -84,17 +84,17 @@ export class Dispatches {
     return claims;
   }
 
-  /** Ends a run. Returns `false` where its lease was lost. */
+  /** Ends a run. Returns `false` if its lease was lost. */
   async settle(draft: Draft, settlement: Settlement): Promise<boolean> {
     const key = dispatchKey(settlement);
-    // A renewal would be a conflict with this transaction. It may also wait for this transaction itself.
+    // A renewal would conflict with this transaction, or wait for this transaction.
     this.#records.willSettle(draft, runKey(settlement));
     await withTimeout(this.#renewing.get(key) ?? Promise.resolve(), maxRenewalWaitMs);
     const [now, dispatch] = await Promise.all([this.#records.now(), leasedBy(draft, settlement)]);
     if (!dispatch) return false;
     const { retryInMs = 0 } = settlement;
     const settled = afterRun(dispatch, settlement, new Date(now).toISOString());
-    // One that is given back is due, whatever the clocks say.
+    // A released dispatch is due immediately, whatever time a clock shows.
     if (isOpen(settled)) {
       delete settled.waitsFrom;
       Object.assign(settled, retryInMs > 0 ? waitFor(now, retryInMs) : { dueAt: 0 });
@@ -166,7 +166,7 @@ export class Dispatches {
     const oldestUndoneAt = oldestOf(counted.map(({ recordedAt }) => recordedAt));
     const waiting = names.flatMap((handler, index) => {
       const claimable = open[index]!.filter(({ dueAt }) => dueAt <= now);
-      // A new dispatch is due since its event.
+      // A new dispatch is due since its event was recorded.
       const due = claimable.map(({ type: event, dueAt, recordedAt }) => {
         return { handler, event, since: dueAt === 0 ? recordedAt : new Date(dueAt).toISOString() };
       });
@@ -176,7 +176,7 @@ export class Dispatches {
     return { dead, parked, ...(oldestUndoneAt !== undefined && { oldestUndoneAt }), waiting, ...clock };
   }
 
-  /** Returns the oldest open dispatch that never waited, and all that did: the oldest event of these may be the last that is due. */
+  /** Returns the oldest open dispatch that never waited, and all dispatches that have waited. */
   async #oldestOpen(name: string): Promise<DispatchEntry[]> {
     const waited = keyOf("due", name, timeOf(1));
     const scans = [
@@ -200,7 +200,7 @@ export class Dispatches {
     return summarizedBy(handlers, (kind, name) => counts.get(`${kind} ${name}`) ?? 0);
   }
 
-  /** Retires dispatches of a name that none of its registrations wants. Returns how many. */
+  /** Retires dispatches of a name that none of its registrations wants. Returns the number of them. */
   async retire({ handler, limit }: RetireOptions, left: readonly HandlerKey[]): Promise<number> {
     const ranges = ["due", "dead"].map((index) => rangeOf([index, handler], limit));
     const isUnwanted = ({ type }: DispatchEntry): boolean => !left.some((key) => wants(key, type));
@@ -217,7 +217,7 @@ export class Dispatches {
     return retired;
   }
 
-  /** Returns entries of dispatches in the order of their events. */
+  /** Returns index entries of dispatches, in the order of their events. */
   async #inOrder(
     ranges: readonly KeyRange[],
     isWanted: (entry: DispatchEntry) => boolean,
@@ -235,15 +235,15 @@ export class Dispatches {
     const due = (from: string, to: string): KeyRange =>
       rangeOf(["due", name], limit, { from: keyOf("due", name, from), to: keyOf("due", name, to) });
     const ranges = [
-      // New ones are due at 0. They must not keep those back that waited.
+      // New dispatches are due at 0. In a range of their own, they cannot fill the page of the others.
       rangeOf(["due", name], limit, { to: keyOf("due", name, timeOf(1)) }),
       due(timeOf(1), timeOf(now + 1)),
-      // A clock wrote these that was put back since.
+      // The clock was put back after it wrote these due times.
       rangeOf(["waits-from", name], limit, { from: keyOf("waits-from", name, timeOf(now + 1)) }),
     ];
     if (this.#searched.has(name)) return ranges;
     this.#searched.add(name);
-    // Once for each name: dispatches of earlier versions have no `waitsFrom`, and may wait longer than any option allows.
+    // Once for each name: dispatches of earlier versions have no `waitsFrom`. See `maxUnmarkedMs`.
     return [
       ...ranges,
       rangeOf(["due", name], limit, { from: keyOf("due", name, timeOf(now + maxUnmarkedMs)) }),
@@ -261,7 +261,7 @@ export class Dispatches {
     } catch (error) {
       if (!(error instanceof Conflict)) throw error;
     }
-    // Another process took some of them.
+    // Another process took one of them, so each is tried separately.
     const each = await Promise.allSettled(entries.map((entry) => leaseAll([entry])));
     return each.flatMap((result) => {
       if (result.status === "fulfilled") return result.value;
@@ -271,7 +271,7 @@ export class Dispatches {
   }
 }
 
-/** Leases a dispatch, or returns `undefined` where it changed since it was found. */
+/** Leases a dispatch. Returns `undefined` if it has changed since it was found. */
 function lease(
   draft: Draft,
   entry: DispatchEntry,
@@ -286,7 +286,7 @@ function lease(
   return { event: eventOf(event), handler, fence, attempt, failures };
 }
 
-/** Returns the dispatch of a run whose lease was not lost. */
+/** Returns the dispatch of a run, or `undefined` if the lease was lost. */
 async function leasedBy(draft: Draft, run: RunKey): Promise<StoredDispatch | undefined> {
   await draft.load([dispatchKey(run)]);
   const dispatch = draft.get<StoredDispatch>(dispatchKey(run));

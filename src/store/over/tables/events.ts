@@ -22,7 +22,7 @@ export function saveEvents(draft: Draft, events: readonly EventRecord[], nextOrd
   }
 }
 
-/** Writes an event with these further handlers, each with a dispatch that is due, whatever the clocks say. */
+/** Adds handlers to an event, each with a dispatch that is due, whatever time a clock shows. */
 function putEvent(draft: Draft, event: StoredEvent, added: readonly string[]): void {
   const { id: eventId, type, clientId, recordedAt, order } = event;
   draft.put(eventKey(eventId), { ...event, handlers: [...event.handlers, ...added] });
@@ -35,7 +35,7 @@ function putEvent(draft: Draft, event: StoredEvent, added: readonly string[]): v
   }
 }
 
-/** Returns an event as people see it. */
+/** Returns an event in the form of the contract. */
 export function eventOf({ order: _order, handlers: _handlers, ...event }: StoredEvent): EventRecord {
   return event;
 }
@@ -46,31 +46,31 @@ export function dispatchKeysOf({ id: eventId, handlers }: StoredEvent): string[]
 }
 
 /**
- * Handlers that were registered, and may lack events: a transaction that had read the registered handlers before may commit afterwards. It
- * is stored, so that any process gives them these events if the one that registered them ends.
+ * Handlers that were registered and may still lack events: a transaction that read the handlers before the
+ * registration may commit after it. The list is stored, so that any process can add these events later.
  */
 interface Pending {
   id: string;
   handlers: readonly Registration[];
-  /** The newest events before the registration, by their records. New handlers do not get them. */
+  /** The keys of the newest events before the registration. New handlers do not get these events. */
   before: readonly string[];
-  /** The place of the oldest of them in the index of times, where there are older ones. */
+  /** If older events exist: the key of the oldest of these in the index `event-times`. */
   from?: string;
 }
 
-/** An event that is older than so many others was not saved at the moment of a registration. */
+/** An older event than this many others was saved before the registration. */
 const maxBefore = 1000;
 
-/** The time after which no transaction is open that had read the handlers before a registration: a slow database's, too. */
+/** After this time, no open transaction has read the handlers before a registration. */
 const maxTransactionMs = 59_000;
 
-/** The record of all that is pending. */
+/** The key of the record of all pending registrations. */
 const pendingKey = "registrations";
 
 /** The registered handlers, and the stored events that they get. */
 export class Events {
   readonly #records: KeyedRecords;
-  /** When this process saw each pending registration first, by `performance.now()`. */
+  /** The time, by `performance.now()`, at which this process first saw each pending registration. */
   #seen = new Map<string, number>();
 
   constructor(records: KeyedRecords) {
@@ -90,7 +90,7 @@ export class Events {
     const unknown = unknownAmong(handlers, registered);
     if (unknown.length === 0) return;
     const forgotten = unknown.filter(({ since }) => since !== undefined);
-    // Once before the registration, so that little is left for the moment after it.
+    // Also before the registration, so that little is left to do after it.
     for (const handler of forgotten) await this.#dispatchSince(handler);
     const id = newId();
     const newest = await this.#newest();
@@ -100,7 +100,7 @@ export class Events {
       const missing = unknownAmong(unknown, known);
       if (missing.length === 0) return;
       change.put(handlersKey, [...known, ...missing.map(({ event, name }) => ({ event, name }))]);
-      // A retired name that is registered again starts afresh.
+      // A retired name that is registered again gets only new events.
       const others = (change.get<Pending[]>(pendingKey) ?? []).map((one) => ({
         ...one,
         handlers: unknownAmong(one.handlers, missing),
@@ -111,13 +111,13 @@ export class Events {
     for (const handler of forgotten) await this.#dispatchSince(handler);
   }
 
-  /** Gives handlers the events that they may lack, from the second call on, and the last time when no transaction may save more. */
+  /** Gives pending handlers the events that they may lack, from the second call to `maxTransactionMs`. */
   async #dispatchPending(pending: readonly Pending[], registered: readonly HandlerKey[]): Promise<void> {
     const now = performance.now();
     const seen = new Map(pending.map(({ id }) => [id, this.#seen.get(id) ?? now]));
     for (const { id, handlers, ...newest } of pending) {
       if (!this.#seen.has(id)) continue;
-      // A name that was retired since gets nothing more.
+      // A name that was retired since then gets no more events.
       for (const handler of handlers)
         if (unknownAmong([handler], registered).length === 0) await this.#dispatchSince(handler, newest);
     }
@@ -132,7 +132,7 @@ export class Events {
     });
   }
 
-  /** Forgets registrations. Returns those of the name that are left. */
+  /** Forgets registrations. Returns the registrations of the name that are left. */
   forget(retired: RetireOptions): Promise<HandlerKey[]> {
     return this.#records.change(async (draft) => {
       const known = await this.handlers(draft);
@@ -142,7 +142,7 @@ export class Events {
     });
   }
 
-  /** Returns the newest events, and where there are older ones the place of the oldest of them. */
+  /** Returns the newest events. If there are older ones, also returns the oldest one's index key. */
   async #newest(): Promise<Pick<Pending, "before" | "from">> {
     let from: string | undefined;
     const range = rangeOf(["event-times"], maxBefore, { reverse: true });
@@ -154,8 +154,8 @@ export class Events {
   }
 
   /**
-   * Makes the dispatches of a handler that the store had forgotten, of the events since its first registration; and those of a new one,
-   * of the events that were saved while it was registered.
+   * Makes missing dispatches of a handler. With `since`, the store had forgotten the handler, and it gets the
+   * events since then. Otherwise it gets the events that were saved during its registration.
    */
   async #dispatchSince(
     { since, ...handler }: Registration,
@@ -178,14 +178,14 @@ export class Events {
       });
   }
 
-  /** Deletes events whose dispatches are all final, with these. Returns how many. */
+  /** Deletes events whose dispatches are all final, with these dispatches. Returns the number of events. */
   async prune(before: string, limit: number): Promise<number> {
     let pruned = 0;
     const old = rangeOf(["event-times"], limit, { to: keyOf("event-times", before) });
     for (const event of await this.#records.collect<string, StoredEvent>(old, (keys) => this.#final(keys)))
       pruned += await this.#records.change(async (draft) => {
         await draft.load([eventKey(event.id), ...dispatchKeysOf(event)]);
-        // Another process may have pruned it since.
+        // Another process may have pruned the event since then.
         if (draft.get(eventKey(event.id)) === undefined || !isOver(draft, event)) return 0;
         for (const key of [eventKey(event.id), ...dispatchKeysOf(event)]) draft.delete(key);
         return 1;
@@ -193,7 +193,7 @@ export class Events {
     return pruned;
   }
 
-  /** Returns those events of which no dispatch waits. */
+  /** Returns the events whose dispatches are all final. */
   async #final(keys: readonly string[]): Promise<StoredEvent[]> {
     const draft = this.#records.draft();
     const events = await this.#records.values<StoredEvent>(keys, draft);
@@ -202,7 +202,7 @@ export class Events {
   }
 }
 
-/** Returns whether all dispatches of an event are loaded, and final. */
+/** Returns whether all dispatches of an event are loaded and final. */
 function isOver(draft: Draft, event: StoredEvent): boolean {
   return dispatchKeysOf(event).every((key) => {
     const dispatch = draft.get<StoredDispatch>(key);

@@ -31,7 +31,7 @@ export async function readHistory(
   const [last] = event ? await records.values<StoredEvent>([eventKey(event.id)]) : [];
   const [webhooks, events, resolutions] = await Promise.all([
     newestOf<StoredWebhook>("client-webhooks", webhook && [webhook.receivedAt, webhook.receiptId]),
-    // The events before one that was pruned were pruned, too.
+    // If this event was pruned, all older events were pruned, too.
     event && !last ? [] : newestOf<StoredEvent>("client-events", last && [last.order, last.id]),
     newestOf<ResolutionRecord>("client-resolutions", resolution && [resolution.at, resolution.id]),
   ]);
@@ -44,7 +44,7 @@ export async function readHistory(
   };
 }
 
-/** Counts what a person has to see. */
+/** Counts the payments and webhooks that a person has to see, by need. */
 export async function countNeeds(
   records: KeyedRecords,
   { before = {} }: CountsOptions = {},

@@ -7,7 +7,7 @@ import { after, keyOf, rangeOf } from "../records/keys.js";
 import { type KeyedRecords } from "../records/keyed-records.js";
 import { handlersKey, orderKey, paymentKey, serviceKey, webhookKey } from "../records/stored-records.js";
 
-/** Loads what the keys name: the payments with all others of their references, and the given eventKeys. */
+/** Loads and locks the named payments, and all others of their references. Loads the eventKeys. */
 export async function readLocked(draft: Draft, keys: LockKeys): Promise<Locked> {
   const { clientIds = [], references = [], serviceIds = [], eventKeys = [] } = keys;
   const pointers = [...clientIds.map(paymentKey), ...serviceIds.map(serviceKey)];
@@ -32,7 +32,7 @@ export function keysOfPayments(payments: readonly Payment[]): string[] {
   ]);
 }
 
-/** Returns the payments of a transaction. */
+/** Returns the payments of a transaction for `savePayments`. */
 export function paymentRows(draft: Draft): PaymentRows {
   return {
     attempts: (reference) => draft.get<Payment[]>(orderKey(reference)) ?? [],

@@ -23,7 +23,7 @@ export function changesSaver(records: KeyedRecords): (draft: Draft, changes: Cha
       draft.load([...keys, ...(events.length > 0 ? [handlersKey] : [])]),
       loadWebhooks(draft, changes),
     ]);
-    // A string that sorts after all that this process made before.
+    // Returns a string that sorts after every earlier string of this process.
     const nextOrder = (): string => {
       lastOrder = Math.max(lastOrder + 1, now * 1000);
       return String(lastOrder).padStart(20, "0");

@@ -12,10 +12,7 @@ import { after, keyOf, rangeOf } from "../records/keys.js";
 import { type KeyedRecords } from "../records/keyed-records.js";
 import { hasPrunableBytes, receiptKey, type StoredWebhook, webhookKey } from "../records/stored-records.js";
 
-/**
- * The key of a record that only health checks write. There are 100 of them, so that processes rarely
- * conflict.
- */
+/** The key of a record that only health checks write. With 100 such keys, processes rarely conflict. */
 const probeKey = keyOf("probes", String(Math.floor(Math.random() * 100)));
 const maxRematchable = 1000;
 
@@ -24,7 +21,7 @@ type WebhookChanges = Pick<
   "webhooks" | "copies" | "rematched" | "raised" | "dismissed" | "resolutions"
 >;
 
-/** Loads what {@link webhookRows} reads. */
+/** Loads the records that {@link webhookRows} reads. */
 export async function loadWebhooks(draft: Draft, changes: WebhookChanges): Promise<void> {
   const { webhooks = [], copies = [], rematched = [], raised = [], dismissed = [] } = changes;
   const decided = rematched.map(({ receiptId }) => receiptId);
@@ -35,10 +32,10 @@ export async function loadWebhooks(draft: Draft, changes: WebhookChanges): Promi
   await draft.load(known.flatMap((key) => draft.get<string>(key) ?? []));
 }
 
-/** Returns the webhooks of a transaction. */
+/** Returns the webhooks of a transaction for `saveWebhooks`. */
 export function webhookRows(draft: Draft, nextOrder: () => string): WebhookRows {
   const keyBy = (receiptId: string): string | undefined => draft.get<string>(receiptKey(receiptId));
-  // JSON leaves out what is undefined.
+  // JSON leaves out fields that are `undefined`.
   const replace = (key: string | undefined, fields: (row: StoredWebhook) => ReplacedFields): void => {
     const row = key === undefined ? undefined : draft.get<StoredWebhook>(key);
     if (row) draft.put(key!, { ...row, ...fields(row) });
@@ -58,13 +55,13 @@ export function webhookRows(draft: Draft, nextOrder: () => string): WebhookRows 
   };
 }
 
-/** Writes the record of health checks, which raise an unknown receipt, and must reach the adapter's `write`. */
+/** Writes a record for a health check. A health check raises an unknown receiptId, and must call `write`. */
 export function saveProbe(draft: Draft, { raised = [] }: Pick<Changes, "raised">): void {
   if (raised.some((receiptId) => draft.get(receiptKey(receiptId)) === undefined))
     draft.put(probeKey, (draft.get<number>(probeKey) ?? 0) + 1);
 }
 
-/** Returns a webhook as people see it, without its bytes. */
+/** Returns a webhook in the form of the contract, without its bytes. */
 export function shownOf(row: StoredWebhook): StoredHistory["webhooks"][number] {
   const {
     rawBody: _bytes,
@@ -82,7 +79,7 @@ function recordOf(row: StoredWebhook): WebhookRecord {
   return { ...facts, ...(copies > 0 && { copies }), rawBody: Buffer.from(row.rawBody, "base64") };
 }
 
-/** Reads webhooks, and removes their bytes. */
+/** Reads webhooks, and removes the bytes of webhooks. */
 export class Webhooks {
   readonly #records: KeyedRecords;
 
@@ -103,7 +100,7 @@ export class Webhooks {
   async stray(draft: Draft, { before, limit }: { before: string; limit: number }): Promise<WebhookRecord[]> {
     const range = rangeOf(["stray"], limit, { to: keyOf("stray", before) });
     const rows = await this.#records.rows<StoredWebhook>(range, draft);
-    // Another transaction may have raised one after the index was read.
+    // Another transaction may have raised a webhook after the index was read.
     return rows.filter(({ isStray }) => isStray).map(recordOf);
   }
 
@@ -131,7 +128,7 @@ export class Webhooks {
     return (await this.#records.collect(range, find)).map(recordOf);
   }
 
-  /** Removes the bytes of final webhooks. Returns of how many. */
+  /** Removes the bytes of final webhooks. Returns the number of these webhooks. */
   async prune(before: string, limit: number): Promise<number> {
     let pruned = 0;
     const range = rangeOf(["bytes"], limit, { to: keyOf("bytes", before) });
