@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Notes the calls of one check: what they returned, how long they took, and which have not ended. */
+/** Notes the calls of one check: their results, their durations, and the calls that have not ended. */
 export class CallWatch {
   /** Each call with its result, in the order in which they began. */
   readonly calls: string[] = [];
@@ -8,7 +8,7 @@ export class CallWatch {
   readonly #tookMs: number[] = [];
   #endedAt = performance.now();
 
-  /** Notes that a call begins. Returns the function that notes its end. */
+  /** Notes the begin of a call. Returns a function that notes its end. */
   begin(call: string): (result?: string) => void {
     const index = this.calls.push(call) - 1;
     const since = performance.now();
@@ -21,7 +21,7 @@ export class CallWatch {
     };
   }
 
-  /** Resolves when no call has ended for this time. On a slow machine calls end, and a check may take as long as it needs. */
+  /** Resolves when no call has ended for this time. A check may be slow as long as its calls end. */
   async stands(ms: number, signal: AbortSignal): Promise<void> {
     for (;;) {
       const leftMs = this.#endedAt + ms - performance.now();
@@ -30,7 +30,7 @@ export class CallWatch {
     }
   }
 
-  /** Says how many calls took how long, and which has not ended. */
+  /** Returns a sentence with the number of calls, their durations, and the calls that have not ended. */
   describe(): string {
     const times = this.#tookMs.toSorted((a, b) => a - b).map(Math.round);
     const median = times[Math.floor(times.length / 2)] ?? 0;

@@ -1,6 +1,6 @@
 import { type PaymentStore } from "../contract.js";
 
-/** What is not known without a part of the exam. */
+/** For each part that an exam may lack, the sentence about what stays unknown. */
 export const without = {
   adapter: "The store was not made by storeOver.",
   refused: "It is not known whether a write of yours that the database refuses fails its run.",
@@ -8,7 +8,7 @@ export const without = {
   probe: "It is not known whether your own writes commit, and are rolled back, with the kit's.",
 };
 
-/** The line of the contract for each member that every store has. The doc comments of {@link PaymentStore} say all of it. */
+/** A line of the contract for each required member. The doc comments of {@link PaymentStore} are complete. */
 export const promises: Readonly<Partial<Record<keyof PaymentStore, string>>> = {
   transaction:
     "Commits durably when `run` resolves and rolls back when it rejects; one payment, one at a time.",

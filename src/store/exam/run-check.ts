@@ -5,35 +5,38 @@ import { type PaymentStore } from "../contract.js";
 import { type Checks, type StoreProbe } from "./checks/steps.js";
 import { promises, without } from "./contract.js";
 
-/** How the stores of one check are made and removed. */
+/** The functions that make and remove the stores of one check. */
 export interface StoreFactory<Tx> extends StoreTools<Tx> {
-  /** Makes a store over an empty database of its own, or also says what belongs to this database. Called once per check. */
+  /** Makes a store over a new, empty database. May also return tools for it. Called once per check. */
   create: () => Promise<PaymentStore<Tx> | ({ store: PaymentStore<Tx> } & StoreTools<Tx>)>;
 }
 
-/** What else the exam can do with the database of a store. */
+/** Further tools of the exam for the database of a store. */
 export interface StoreTools<Tx> {
   /**
-   * Makes a second store over the data of the first, as another process would have it. Without it one store plays both
-   * parts, which proves less.
+   * Makes a second store over the data of the first, as another process would have it. Without it, one store
+   * has both roles, which proves less.
    */
   reopen?: ((store: PaymentStore<Tx>) => Promise<PaymentStore<Tx>>) | undefined;
   /** Removes the database. Called after each check, when its stores are closed. */
   remove?: ((store: PaymentStore<Tx>) => Promise<void>) | undefined;
-  /** The application's own writes. Without it, the exam does not know whether they commit with the transaction. */
+  /** The application's own writes. Without them, it is unknown whether they commit with `tx`. */
   probe?: StoreProbe<Tx> | undefined;
 }
 
 /**
- * A member of the contract; `adapter`: the operations below `storeOver`; `probe`: the application's own writes; `refused` and `cut`:
- * those members of the probe.
+ * The subject of a check:
+ * - a member of the contract
+ * - `adapter`: the operations below `storeOver`
+ * - `probe`: the application's own writes
+ * - `refused`, `cut`: these members of the probe
  */
 export type ExamMember = keyof PaymentStore | "adapter" | ProbePart;
 
-/** What the exam examines only with a probe. */
+/** The subjects that the exam examines only with a probe. */
 export type ProbePart = "probe" | "refused" | "cut";
 
-/** How one check ended. */
+/** The result of one check. */
 export interface CheckResult {
   /** The sentence that must hold. */
   check: string;
@@ -41,13 +44,13 @@ export interface CheckResult {
   member: ExamMember;
   /** How the check ended. */
   outcome: "passed" | "failed" | "left out";
-  /** What went wrong, in one sentence; or what is not known because the check was left out. */
+  /** The problem in one sentence, or what stays unknown because the check was left out. */
   reason?: string;
-  /** The line of the contract. Only of a failed check. */
+  /** The line of the contract. Only for a failed check. */
   contract?: string;
-  /** The last calls before the failure, with their results. Only of a failed check. */
+  /** The last calls before the failure, with their results. Only for a failed check. */
   calls?: readonly string[];
-  /** What the check threw. */
+  /** The value that the check threw. */
   error?: unknown;
 }
 
@@ -106,7 +109,7 @@ export async function runCheck<Tx>(
   }
 }
 
-/** Says in the error that the end of the check failed, and not one of its calls. */
+/** Adds to an error that the end of the check failed, and not one of its calls. */
 function ending(step: string, run: () => Promise<void>): () => Promise<void> {
   return () =>
     run().catch((cause: unknown) => {
@@ -123,7 +126,7 @@ function adapterIn(store: object): Adapter | undefined {
   return (store as { [adapterOf]?: Adapter })[adapterOf];
 }
 
-/** Runs all steps, also after one that rejects. Rejects with the first error. */
+/** Runs all steps, even after one rejects. Rejects with the first error. */
 async function inTurn(steps: readonly (() => Promise<void>)[]): Promise<void> {
   const failures: { error: unknown }[] = [];
   for (const step of steps) await step().catch((error: unknown) => failures.push({ error }));
@@ -156,7 +159,7 @@ function watched<T extends object>(store: T, name: string, watch: CallWatch): T 
   });
 }
 
-/** Returns the calls with their results, where a repeated one is written once: checks that wait ask again and again. */
+/** Returns the calls with their results, without repetitions: checks that wait repeat a call often. */
 function merged(calls: readonly string[]): string[] {
   const counts: [call: string, count: number][] = [];
   for (const call of calls)
@@ -165,7 +168,7 @@ function merged(calls: readonly string[]): string[] {
   return counts.map(([call, count]) => (count > 1 ? `${call} (${count} times)` : call));
 }
 
-/** Returns what was thrown as one sentence. The message of an assertion would show both values on many lines. */
+/** Returns the thrown value as one sentence. An assertion's message shows both values on many lines. */
 function reasonOf(thrown: unknown): string {
   const { generatedMessage, expected, actual, message, code, operator } = Object(thrown) as Record<
     string,
@@ -178,7 +181,7 @@ function reasonOf(thrown: unknown): string {
   return typeof code === "string" && !code.startsWith("ERR_ASSERTION") ? `${code}: ${said}` : said;
 }
 
-/** Returns both values. Long ones begin a little before the character at which they differ. */
+/** Returns both values. A long value begins shortly before the character at which the two differ. */
 function compared(expected: unknown, actual: unknown): string {
   const [wanted, got] = [asJson(expected), asJson(actual)];
   let at = 0;
@@ -198,7 +201,7 @@ function cut(text: string): string {
   return text.length > maxShown ? `${text.slice(0, maxShown - 1)}…` : text;
 }
 
-/** Returns a value as JSON, or only its kind: the answers of drivers may have circles, which JSON cannot hold. */
+/** Returns a value as JSON, or only its kind: drivers' results may have cycles, which JSON cannot contain. */
 function asJson(value: unknown): string {
   const shown = (_: string, inner: unknown): unknown => {
     if (typeof inner === "bigint") return `${inner}n`;

@@ -28,32 +28,33 @@ import {
   type StoreFactory,
 } from "./run-check.js";
 
-/** What the exam needs to know of a store. */
+/** The options of the exam of a store. */
 export interface StoreExam<Tx> extends StoreFactory<Tx> {
   /**
-   * After this time without the end of a call, in milliseconds, a check hangs and has failed. A test runner has its own limit instead.
+   * The time, in milliseconds, after which a check has failed if none of its calls ends. A test runner has
+   * its own limit.
    *
    * @default 20000
    */
   timeoutMs?: number | undefined;
 }
 
-/** What the exam needs to know of a store and of the test runner. */
+/** The options of the exam of a store with a test runner. */
 export interface StoreExamOptions<Tx> extends StoreExam<Tx> {
   /**
-   * Put in front of each test's name.
+   * The beginning of each test's name.
    *
    * @default "store"
    */
   name?: string;
-  /** Registers one test with the runner: jest's `it`, or `test` of node:test. Its `skip` registers what is left out. */
+  /** Registers one test: jest's `it`, or `test` of node:test. Its `skip` registers omitted checks. */
   test: {
     (name: string, run: () => Promise<void>): unknown;
     skip?: (name: string, run: () => Promise<void>) => unknown;
   };
 }
 
-/** The checks by the member of the contract that they are about. */
+/** The checks, by the subject that they examine. */
 const groups: readonly (readonly [ExamMember, Checks])[] = [
   ["adapter", adapterChecks as unknown as Checks],
   ["transaction", transactionChecks],
@@ -87,9 +88,9 @@ const checks = groups.flatMap(([member, group]) =>
 );
 
 /**
- * Registers the tests that every {@link PaymentStore} must pass: contract, isolation, uniqueness, leases and races. They
- * need no particular test runner. A failed test has the line of the contract and the calls that led there. Leases are as short as 50 ms, by the store's own clock;
- * allow each test ten seconds.
+ * Registers the tests that every {@link PaymentStore} must pass: contract, isolation, uniqueness, leases and
+ * races. They need no particular test runner. A failed test shows the line of the contract and the last
+ * calls. Leases are as short as 50 ms, by the store's own clock. Allow each test ten seconds.
  *
  * @example
  * ```ts
@@ -116,8 +117,8 @@ export function testStore<Tx>(options: StoreExamOptions<Tx>): void {
 }
 
 /**
- * Reports a check whose probe is missing. Where the runner gives its tests a `skip`, as node:test does, the
- * check is skipped. Otherwise the console says it once.
+ * Reports a check whose probe is missing. If the runner's tests have a `skip`, as in node:test, skips the
+ * check. Otherwise prints this once to the console.
  */
 function leaveOut({ member, reason }: CheckResult, told: Set<string>, name: string, context: unknown): void {
   const said = `The ${member === "probe" ? "exam" : "probe"} has no ${member}: ${reason}`;
@@ -127,14 +128,14 @@ function leaveOut({ member, reason }: CheckResult, told: Set<string>, name: stri
     console.warn(`${name}: left out. ${said}`);
 }
 
-/** Returns the sentence that does not hold, why, the line of the contract, and the calls that led there. */
+/** Returns the sentence that is false, the reason, the line of the contract, and the last calls. */
 export function describeFailure({ check, member, reason, contract, calls = [] }: CheckResult): string {
   const lines = [`This does not hold: ${check}.`, `Why: ${reason}`];
   if (contract !== undefined) lines.push(`Contract, ${member}: ${contract}`);
   return [...lines, ...(calls.length > 0 ? ["Calls:"] : []), ...calls.map((call) => `  ${call}`)].join("\n");
 }
 
-/** Returns whether the exam examines this only with a probe. */
+/** Returns whether the exam examines this subject only with a probe. */
 export function isProbePart(member: ExamMember): member is ProbePart {
   return member === "probe" || member === "refused" || member === "cut";
 }
@@ -142,9 +143,9 @@ export function isProbePart(member: ExamMember): member is ProbePart {
 const adapterCount = Object.keys(adapterChecks).length;
 
 /**
- * Runs every check outside of a test runner, one after the other. Calls `onResult` after each, with the number of all. Stops where
- * further checks would say nothing: after failed checks of the adapter, where no check can begin, and after one that hangs, which would
- * change the tables of those behind it.
+ * Runs every check without a test runner, one after the other. Calls `onResult` after each, with the number
+ * of all checks. Stops if further checks would be meaningless: after failed checks of the adapter, if no
+ * check can begin, and after a check that hangs, which would change the tables of the next ones.
  */
 export async function examineStore<Tx>(
   exam: StoreExam<Tx>,
@@ -177,7 +178,7 @@ function expectCreate(name: string, exam: unknown): void {
   if (typeof create !== "function") throw optionInvalid(name, "takes { create }, which makes a store.");
 }
 
-/** Runs one check. One in which no call ends any more has failed, and goes on. */
+/** Runs one check. If its calls no longer end, it has failed, and continues in the background. */
 async function runInTime<Tx>(
   one: (typeof checks)[number],
   { timeoutMs = 20_000, ...factory }: StoreExam<Tx>,
@@ -199,7 +200,7 @@ async function runInTime<Tx>(
 const isAdapterFailed = ({ member, outcome }: CheckResult): boolean =>
   member === "adapter" && outcome === "failed";
 
-/** Returns what a check failed with at its first call, or before it; `undefined` if more was called. */
+/** Returns the reason of a check that failed at its first call or before, otherwise `undefined`. */
 function firstFailure({ outcome, calls = [], reason }: CheckResult): string | undefined {
   if (outcome !== "failed" || calls.length > 1) return undefined;
   return calls.length === 0 ? reason : calls[0]!.split("→ rejects: ", 2)[1];

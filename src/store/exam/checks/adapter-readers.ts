@@ -12,16 +12,16 @@ import {
 } from "./adapter-steps.js";
 import { type Checks } from "./steps.js";
 
-/** The versions of one record: more than a column of one byte holds. */
+/** The number of versions of one record. It is too large for a column of one byte. */
 const versions = 260;
 
-/** How long it writes: a database that is far away makes fewer versions. */
+/** The maximum time for the writes. Over a slow network, the check makes fewer versions. */
 const maxMs = 3000;
 
-/** How often two writes conflict while others read. */
+/** The number of conflicts between two writes, while others read. */
 const rounds = 5;
 
-/** What an adapter reads while other writes run. */
+/** Checks of what an adapter reads while other writes run. */
 export const adapterReaderChecks: Checks<Adapter> = {
   async "beside writes, read and scan return each record as one write left it, and miss none"(
     adapter,
@@ -39,7 +39,7 @@ export const adapterReaderChecks: Checks<Adapter> = {
     try {
       const until = performance.now() + maxMs;
       for (let version = 1; version < versions && performance.now() < until; version++) {
-        // Records that come and go, between those that stay. Not in each step, or the readers could fall into step with them.
+        // Some records come and go, in only some steps. Otherwise readers could have the same rhythm.
         const passing = [
           [],
           lasting.map((name) => examChange(`${name}!`, 0)),
@@ -65,8 +65,9 @@ export const adapterReaderChecks: Checks<Adapter> = {
 };
 
 /**
- * Lets two writes run at the same time that share their last record, and reads their other records. An adapter that writes one record after
- * the other can take them back after the conflict, but others have read some by then.
+ * Runs two writes at the same time that share their last record, and reads their other records. An adapter
+ * that writes records one after the other can undo its writes after the conflict, but others may have read
+ * some before.
  */
 async function expectNothingOfRefused(adapter: Adapter, other: Adapter, name: string): Promise<void> {
   const own = [0, 1].map((n) => Array.from({ length: 20 }, (_, index) => `${name}-${n}${index + 10}`));

@@ -9,7 +9,7 @@ export const examChange = (name: string, version: number, value: string | null =
   value,
 });
 
-/** Writes in a transaction of its own. Returns what `write` returned. */
+/** Writes in a separate transaction. Returns the result of `write`. */
 export async function written(
   adapter: Adapter,
   changes: readonly RecordChange[],
@@ -32,7 +32,7 @@ export async function written(
   return true;
 }
 
-/** Writes, where every version is the expected one. */
+/** Writes changes whose versions are all the expected ones. */
 export async function expectWritten(adapter: Adapter, changes: readonly RecordChange[]): Promise<void> {
   let runs = 0;
   const isDone = await written(adapter, changes, () => (runs += 1));
@@ -43,7 +43,7 @@ export async function expectWritten(adapter: Adapter, changes: readonly RecordCh
   assert.fail(`write returned false, and every version was the expected one. Runs: ${runs}. ${had}.`);
 }
 
-/** Returns the records with these names as key, version and value. */
+/** Returns the records with these names, each as its key, version and value. */
 export async function readNamed(adapter: Adapter, of: readonly string[], tx?: object): Promise<string[]> {
   const records = await new Operations(adapter).read(of.map(examKey), tx);
   return records.map(({ key, version, value }) => `${key} ${version} ${value}`).toSorted();

@@ -6,7 +6,7 @@ import { payment } from "./fixtures.js";
 import { examChange, expectWritten, readNamed, scan, written } from "./adapter-steps.js";
 import { type Checks, deferred, expectRolledBack, same, saved } from "./steps.js";
 
-/** What transactions of an adapter see of each other, and roll back. */
+/** Checks of what concurrent transactions of an adapter see, and of rollbacks. */
 export const adapterTransactionChecks: Checks<Adapter> = {
   async "read and scan with tx see what its transaction wrote, and nobody else does"(adapter, other) {
     if (!adapter.transaction) return;
@@ -17,7 +17,7 @@ export const adapterTransactionChecks: Checks<Adapter> = {
       await write([examChange("a", 0)]);
       seen = [...(await readNamed(adapter, ["a"], tx)), ...(await scan(adapter, "a", "b", {}, tx))];
       outside = look();
-      // A database with one connection lets it wait.
+      // A database with one connection makes the outside read wait.
       await Promise.race([outside, delay(100)]);
       throw new Error("no");
     });
@@ -37,7 +37,7 @@ export const adapterTransactionChecks: Checks<Adapter> = {
     await new Operations(adapter).transaction(async (tx) => {
       await readNamed(adapter, ["a"], tx);
       changing = written(other, [examChange("a", 1), examChange("a!", 0)]);
-      // Some databases let it wait, because they run one transaction at a time.
+      // A database that runs one transaction at a time makes this change wait.
       if (!(await Promise.race([changing, delay(100)]))) return;
       const found = [...(await readNamed(adapter, ["a"], tx)), ...(await scan(adapter, "a", "b", {}, tx))];
       const snapshot =
@@ -74,7 +74,7 @@ export const adapterTransactionChecks: Checks<Adapter> = {
       const get = (target: typeof adapter, name: string): unknown =>
         name === "write" ? write : Reflect.get(target, name);
       const failing = storeOver(new Proxy(adapter, { get }), { busyTimeoutMs: 0 });
-      // A payment, because a store may keep these in columns of its own.
+      // This uses a payment, because a store may have separate columns for payments.
       await assert.rejects(saved(failing, { updated: [payment("p1", { status: "changed" })] }));
       same(await storeOver(other as typeof adapter).find("p1"), payment("p1"));
     }

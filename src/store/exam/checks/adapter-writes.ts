@@ -6,11 +6,11 @@ import { type Adapter, Operations } from "../../over/adapter/operations.js";
 import { examChange, expectWritten, readNamed, scan, written } from "./adapter-steps.js";
 import { type Checks, expectRolledBack, same, type StoreProbe } from "./steps.js";
 
-/** What an adapter writes, all or nothing, and what is a conflict. */
+/** Checks of `write`: all or nothing, and the results of conflicts. */
 export const adapterWriteChecks: Checks<Adapter> = {
   async "write returns false and writes nothing where any record has another version"(adapter, other) {
     await expectWritten(adapter, [examChange("b", 0), examChange("c", 0)]);
-    // An adapter that compares what it has read would find the same value again.
+    // An adapter that remembers what it has read would still find the old value here.
     await readNamed(adapter, ["b"]);
     await expectWritten(other, [examChange("b", 1)]);
     const wrong = [0, 1, 3].map((version) => examChange("b", version));
@@ -80,7 +80,7 @@ export const adapterWriteChecks: Checks<Adapter> = {
   ) {
     await expectWritten(adapter, [examChange("a", 0)]);
     await expectWritten(adapter, [examChange("a", 1)]);
-    // The first would leave the record as it is: an equal write was made before.
+    // The first write would not change the record, because an equal write was made before.
     const stale = [examChange("a", 1), examChange("a", 0), examChange("a", 1, null)];
     for (const one of stale)
       for (const changes of [[one], [one, examChange("b", 0)], [examChange("b", 0), one]]) {
@@ -140,15 +140,15 @@ export const adapterWriteChecks: Checks<Adapter> = {
   },
 };
 
-/** How long a write may go on that has answered, before this is not seen. */
+/** The time, in milliseconds, after which a write that returned early should have finished. */
 const maxLateMs = 100;
 
-/** How often writes at the same time may all be conflicts: a database may end several transactions that wait for each other. */
+/** The maximum number of conflicts in a row. A database may end several transactions at a time. */
 const maxUndecided = 10;
 
 /**
- * Lets four writes run at the same time. They share one record, at this place among their changes, and each has two of its own. Expects that
- * one of them is done, all of it, and nothing of the others.
+ * Runs four writes at the same time. They share one record, at the given position among their changes, and
+ * each has two other records. Expects exactly one complete write, and nothing of the other writes.
  */
 async function expectOneDone(
   adapters: readonly Adapter[],
@@ -183,7 +183,7 @@ async function expectOneDone(
   }
 }
 
-/** Four writes at the same time expect one record to be absent, and each has a write of the application beside it. */
+/** Runs four writes at the same time that create the same record, each with a write of the application. */
 async function expectOwnWritesOfOne(adapters: readonly Adapter[], probe: StoreProbe): Promise<void> {
   const own = [0, 1, 2, 3].map(() => randomUUID());
   const results = await Promise.all(

@@ -7,11 +7,11 @@ import { adapterTransactionChecks } from "./adapter-transactions.js";
 import { adapterWriteChecks } from "./adapter-writes.js";
 import { type Checks, same } from "./steps.js";
 
-/** Every kind of character that a key can have, in the order of the bytes. */
+/** Names with every kind of character that a key can have, in the order of their bytes. */
 const names = "! ' ( ) * - . 0 9 : A A! AA Z _ a a! a%20 a-b a/b aA a_ aa b z ~".split(" ");
 const bounds = ["! ~", "A a", "a_ aa_", "A_ A!", "' a/b", "c d"].map((pair) => pair.split(" "));
 
-/** The operations of an adapter below {@link storeOver}. The other groups say what a store makes of them. */
+/** Checks of an adapter's operations. The other groups check a store that {@link storeOver} makes of it. */
 export const adapterChecks: Checks<Adapter> = {
   async "read returns what exists, also what was committed just before, and nothing else"(adapter, other) {
     const committed =
@@ -93,7 +93,7 @@ export const adapterChecks: Checks<Adapter> = {
 
   async "scan returns no more than `limit` records, and no fewer where there are more"(adapter) {
     const many = Array.from({ length: 1000 }, (_, index) => `n${index + 1000}`);
-    // More than a megabyte, at which some databases end a page.
+    // The records have more than a megabyte, at which some databases end a page.
     const value = JSON.stringify("x".repeat(1200));
     for (let at = 0; at < many.length; at += 50) {
       const some = many.slice(at, at + 50).map((name) => examChange(name, 0, value));
@@ -123,7 +123,7 @@ export const adapterChecks: Checks<Adapter> = {
   ...adapterTransactionChecks,
 };
 
-/** Reads a clock twice. Returns by how much it went on, and the least and the most that it may have. */
+/** Reads a clock twice. Returns the difference, with the minimum and the maximum that are allowed. */
 async function twoReadings(read: () => Promise<number>) {
   const start = performance.now();
   const first = await read();

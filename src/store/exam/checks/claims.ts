@@ -3,7 +3,7 @@ import { type HandlerKey } from "../../contract.js";
 import { event, ledger, mailer } from "./fixtures.js";
 import { type Checks, claimed, concurrently, eventIds, pairs, same, saved, withEvents } from "./steps.js";
 
-/** What a claim takes, and in which order. */
+/** Checks of `claim`: its limit, the order of claims, the handlers, and new leases. */
 export const claimChecks: Checks = {
   async "a first claim has fence 1, attempt 1 and no failures"(store) {
     await withEvents(store, [ledger], 1);
@@ -15,7 +15,7 @@ export const claimChecks: Checks = {
     await withEvents(store, [ledger], 5);
     same(eventIds(await claimed(store, [ledger], { limit: 2 })), ["e0", "e1"]);
     same(eventIds(await claimed(store, [ledger], { limit: 10 })), ["e2", "e3", "e4"]);
-    // The dispatch of e5 is made by the claim for another handler, those of e6 and e7 are not.
+    // A claim for another handler makes the dispatch of e5. The dispatches of e6 and e7 do not exist yet.
     await store.registerHandlers([mailer]);
     await saved(store, { events: [event("e5")] });
     await claimed(store, [ledger]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { auditor, event, ledger, mailer } from "./fixtures.js";
 import { type Checks, claimed, eventIds, pairs, rolledBack, same, saved } from "./steps.js";
 
-/** Registered handlers, and the dispatches that events get for them. */
+/** Checks of registered handlers, and of the dispatches that events get for them. */
 export const expansionChecks: Checks = {
   async "each event is dispatched to each handler that wants it, once"(store) {
     const handlers = [ledger, mailer, auditor];

@@ -6,7 +6,7 @@ import {
   type WebhookRecord,
 } from "../../contract.js";
 
-/** Returns a pending, open payment. Its reference is its own unless given. */
+/** Returns a pending, open payment with a reference of its own. `over` replaces fields. */
 export function payment(clientId: string, over: Partial<Payment> = {}): Payment {
   return {
     clientId,
@@ -20,7 +20,7 @@ export function payment(clientId: string, over: Partial<Payment> = {}): Payment 
   };
 }
 
-/** Returns an applied webhook. Its receiptId is derived from the eventKey unless given. */
+/** Returns an applied webhook, whose receiptId is derived from the eventKey. `over` replaces fields. */
 export function webhook(eventKey: string, over: Partial<WebhookRecord> = {}): WebhookRecord {
   return {
     receiptId: `receipt-of-${eventKey}`,
@@ -33,7 +33,7 @@ export function webhook(eventKey: string, over: Partial<WebhookRecord> = {}): We
   };
 }
 
-/** Returns an event as it is saved, `payment.completed` unless given. */
+/** Returns an event of the type `payment.completed`. `over` replaces fields. */
 export function event(id: string, over: Partial<EventRecord> = {}): EventRecord {
   return {
     id,
@@ -44,17 +44,17 @@ export function event(id: string, over: Partial<EventRecord> = {}): EventRecord 
   };
 }
 
-/** Returns a refund of the payment `p1` unless given. */
+/** Returns a refund of the payment `p1`. `over` replaces fields. */
 export function resolution(id: string, over: Partial<ResolutionRecord> = {}): ResolutionRecord {
   return { id, clientId: "p1", action: "refunded", reason: "twice", by: "Amina", at: at(9), ...over };
 }
 
-/** Returns a time at this minute from 10:00 on the first of May 2024. */
+/** Returns a time: this minute after 10:00 on the first of May 2024. */
 export function at(minute: number): string {
   return `2024-05-01T10:${String(minute).padStart(2, "0")}:00.000Z`;
 }
 
-/** Handlers of the exam. */
+/** The handlers of the exam. */
 export const ledger: HandlerKey = { event: "payment.completed", name: "ledger" };
 export const mailer: HandlerKey = { event: "payment.completed", name: "mailer" };
 export const auditor: HandlerKey = { event: "*", name: "auditor" };

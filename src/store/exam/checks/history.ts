@@ -41,7 +41,7 @@ export const historyChecks: Checks = {
         events: [event(`e${name}`, { clientId: "p1", recordedAt: at(minute) })],
         resolutions: [resolution(`r${name}`, { at: at(minute) })],
       });
-    // Two of one moment.
+    // Two webhooks have the same time.
     for (const [minute, name] of ["1", "2", "3", "4", "5"].entries()) await save(Math.min(minute, 3), name);
     await saved(store, { webhooks: [webhook("k0", { clientId: "p1", receivedAt: at(0) })] });
     same((await claimed(store, [ledger])).length, 5);

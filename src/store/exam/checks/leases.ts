@@ -12,7 +12,7 @@ import {
   withEvents,
 } from "./steps.js";
 
-/** Leases, which go by the store's own clock. */
+/** Checks of leases, whose times come from the store's own clock. */
 export const leaseChecks: Checks = {
   async "a lease that ended is taken over, with the next fence and attempt and no failure"(store, another) {
     const first = await leased(store, 100);
@@ -53,7 +53,7 @@ export const leaseChecks: Checks = {
   },
 };
 
-/** The extension of leases. */
+/** Checks of `renew`. */
 export const renewalChecks: Checks = {
   async "a renewed lease outlasts its first end"(store, another) {
     const run = runOf(await leased(store, 100));

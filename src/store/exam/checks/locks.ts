@@ -4,7 +4,7 @@ import { type LockKeys, type PaymentStore } from "../../contract.js";
 import { payment, webhook } from "./fixtures.js";
 import { type Checks, clientIds, concurrently, same, saved } from "./steps.js";
 
-/** What `lock` finds, and who waits for it. */
+/** Checks of `lock`: the payments that it finds, and the transactions that wait for it. */
 export const lockChecks: Checks = {
   async "lock finds a payment by clientId, service id or reference, with all attempts of its order"(store) {
     await someOrders(store);
@@ -86,7 +86,7 @@ export const lockChecks: Checks = {
     let second: Promise<string[]> | undefined;
     await store.transaction(async (tx) => {
       await store.lock(tx, { clientIds: ["p2"] });
-      // It waits for this transaction, or has to run again after it.
+      // This transaction waits for the first one, or has to run again after it.
       second ??= another.transaction(async (other) => {
         const { payments } = await another.lock(other, { clientIds: ["p2"] });
         const seen = clientIds(payments);
@@ -99,7 +99,7 @@ export const lockChecks: Checks = {
       await store.save(tx, { created: [payment("p1", { reference })] });
     });
     const seen = await second!;
-    // Where it was faster, it was first in the order of the transactions.
+    // If it did not wait, it was the first in the order of the transactions.
     const found = (await store.find("p2"))?.status;
     same(found, seen.join());
     same(await lockedIds(store, { clientIds: ["p2"] }), ["p1", "p2"]);
@@ -119,7 +119,7 @@ export const lockChecks: Checks = {
         await another.save(other, { updated: [payment("p1", { status: "changed" })] });
         return eventKeys.length > 0;
       });
-      // Time for the other to do what it must not.
+      // The delay gives the other transaction time to do something wrong.
       await delay(50);
       await store.save(tx, { webhooks: [webhook("k1")] });
       return payments[0]!.status === "changed";

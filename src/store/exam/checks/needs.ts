@@ -25,7 +25,7 @@ async function webhooksOf(store: PaymentStore, need: WebhookNeed): Promise<strin
   return (await store.webhooks({ need, limit: 10 })).map(({ eventKey }) => eventKey);
 }
 
-/** Checks of what a person has to see: `list` and `webhooks` by need, `counts`, and the pages of `dead` and `notes`. */
+/** Checks of needs: `list` and `webhooks` by need, `counts`, and the pages of `dead` and `notes`. */
 export const needChecks: Checks = {
   async "list by need returns the payments that a person has to see, oldest first"(store) {
     await saved(store, { created: payments.slice(0, 6) });
@@ -98,7 +98,7 @@ export const needChecks: Checks = {
       rematched: [{ receiptId: "receipt-of-u", outcome: "applied" }],
     });
     await saved(store, {
-      // One that does not wait is not dismissed.
+      // A webhook that does not wait cannot be dismissed.
       dismissed: ["receipt-of-c", "receipt-of-m2"],
       resolutions: [resolution("r2", { action: "dismissed", receiptId: "receipt-of-c", clientId: "p3" })],
     });

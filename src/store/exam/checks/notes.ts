@@ -11,7 +11,7 @@ const note = (id: string, version: number, value: object | null = { by: "Amina" 
 });
 const isConflict = (error: unknown): boolean => hasCode(error, "store_conflict");
 
-/** Checks of `notes`, and of what `save` does with them. */
+/** Checks of `notes`, and of notes in `save`. */
 export const noteChecks: Checks = {
   async "notes returns what save wrote, by kind and id, each with its version"(store, another) {
     const value = { deep: { list: [1, "é"] }, none: undefined };
@@ -54,7 +54,7 @@ export const noteChecks: Checks = {
   },
 };
 
-/** Checks of `handlers`, and of what `counts` leaves out. */
+/** Checks of `handlers`, and of the handlers and needs that `counts` leaves out. */
 export const handlerChecks: Checks = {
   async "handlers returns each name with its events, and counts what waits and what is dead"(store, another) {
     same(await store.handlers(), []);

@@ -4,7 +4,7 @@ import { type PaymentPage, type PaymentStore } from "../../contract.js";
 import { at, payment } from "./fixtures.js";
 import { type Checks, clientIds, same, saved, savedInPieces } from "./steps.js";
 
-/** Payments that are overdue. */
+/** Checks of `due`. */
 export const overdueChecks: Checks = {
   async "due returns old payments that are still awaited, and no others"(store) {
     const awaited = [
@@ -55,7 +55,7 @@ export const overdueChecks: Checks = {
   },
 };
 
-/** Payments that the kit asks the service about. */
+/** Checks of `lookupDue`. */
 export const lookupDueChecks: Checks = {
   async "lookupDue returns the payments whose time has come, earliest first"(store) {
     await saved(store, {
@@ -147,7 +147,7 @@ export const listChecks: Checks = {
       const seen: string[] = [];
       for await (const page of pages((after) => store.list({ newestFirst, limit: 2, ...after }))) {
         seen.push(...page);
-        // With the newest first, a new payment comes before all pages that are not read yet.
+        // With the newest first, a new payment comes before the pages that are not read yet.
         if (newestFirst && seen.length === 2)
           await saved(store, { created: [payment("late", { createdAt: at(9) })] });
       }
@@ -171,7 +171,7 @@ export const listChecks: Checks = {
   },
 };
 
-/** Yields the clientIds of one page after the other, of 15 at most. */
+/** Yields the clientIds of successive pages of at most 15 payments. */
 async function* pages(read: (after: Pick<PaymentPage, "after">) => Promise<Payment[]>) {
   let after: Pick<PaymentPage, "after"> = {};
   for (let count = 0; count < 15; count++) {

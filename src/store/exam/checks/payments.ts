@@ -7,7 +7,7 @@ import { type Checks, clientIds, concurrently, same, saved, savedInPieces } from
 const storeConflict = { code: "store_conflict" };
 const reference = "order-1";
 
-/** Has every field of a payment, with text that careless stores fold, cut or escape. */
+/** A payment with every field. A careless store would fold, cut or escape some of its characters. */
 const full: Payment = {
   clientId: "A.z_9:-",
   reference: "Bestellung Ñ ñ 日本 🧾 'quoted' \"twice\" \\ back % _ ",
@@ -40,7 +40,7 @@ const full: Payment = {
   refunded: "12.25",
 };
 
-/** The content of payments, and the values that must be unique. */
+/** Checks of the content of payments, and of the values that must be unique. */
 export const paymentChecks: Checks = {
   async "a payment is read exactly as it was saved"(store, another) {
     await saved(store, { created: [full, payment("p1", { metadata: {} })] });
@@ -136,7 +136,7 @@ export const paymentChecks: Checks = {
   },
 };
 
-/** The attempts of one reference, of which one is open at most. */
+/** Checks of the attempts of one reference, of which at most one is open. */
 export const attemptChecks: Checks = {
   async "a reference has one open payment, and any number that are not open"(store) {
     await saved(store, { created: [payment("p1", { reference })] });
@@ -168,7 +168,7 @@ export const attemptChecks: Checks = {
       const reference = `order-${round}`;
       const taken = await concurrently(2, [store, another], (mine, index) =>
         mine.transaction(async (tx) => {
-          // Nothing is there yet that could be locked.
+          // No payment exists yet that `lock` could lock.
           await mine.lock(tx, { references: [reference] });
           return (await mine.save(tx, { created: [payment(`p${round}-${index}`, { reference })] }))
             .takenClientIds;
@@ -216,7 +216,7 @@ const reported: LastReport = {
   verified: ["status", "submittedAt"],
 };
 
-/** What the service said, and persons. Recommended: nothing is decided by it, and people see less without it. */
+/** Checks of reports and persons' data. They are recommended: the kit decides nothing with these. */
 export const reportChecks: Checks = {
   async "what the service said stays with the payment, and is replaced as a whole"(store, another) {
     const service = { createdAt: "2024-05-01T10:00:00Z", reportedAt: "2024-05-01T12:00:01.5Z" };

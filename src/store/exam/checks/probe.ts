@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { event, payment } from "./fixtures.js";
 import { type Checks, expectRolledBack, same, saved } from "./steps.js";
 
-/** The application's own writes, which the store cannot see. */
+/** Checks of the application's own writes, which the store cannot see. */
 export const probeChecks: Checks = {
   async "a write of the application commits with its transaction"(store, _, probe) {
     const [key, second, alone] = [randomUUID(), randomUUID(), randomUUID()];
@@ -51,7 +51,7 @@ export const probeChecks: Checks = {
         await another.lock(other, { clientIds: ["p1"] });
         await another.save(other, { updated: [payment("p1", { status: "changed" })] });
       });
-      // A store that locks lets the other one wait.
+      // A store that locks makes the other transaction wait.
       await Promise.race([changing, delay(100)]);
       await store.save(tx, { updated: [payment("p1", { status: "completed" })] });
     });
@@ -62,7 +62,7 @@ export const probeChecks: Checks = {
   },
 };
 
-/** `probe.refused`: what the database refuses of the application. */
+/** Checks of writes that the database refuses (`probe.refused`). */
 export const refusedChecks: Checks = {
   async "a write of the application that the database refuses rejects its transaction, with everything in it"(
     store,
@@ -103,7 +103,7 @@ export const refusedChecks: Checks = {
       try {
         await probe.refused!(tx);
       } catch {
-        // As application code does that tries an insert first.
+        // Application code does this when it tries an insert first.
       }
     });
     const resolved = await swallowing.then(
@@ -115,7 +115,7 @@ export const refusedChecks: Checks = {
   },
 };
 
-/** `probe.cut`: a connection that is lost. */
+/** Checks of a lost connection (`probe.cut`). */
 export const cutChecks: Checks = {
   async "a transaction whose connection is lost rejects, leaves nothing, and others go on"(store, _, probe) {
     const key = randomUUID();

@@ -15,7 +15,7 @@ import {
 
 const later = "2099-01-01T00:00:00.000Z";
 
-/** Prunes one batch. Returns how many of each. */
+/** Prunes one batch. Returns the numbers of pruned webhooks and events. */
 async function pruned(store: PaymentStore, before = later) {
   const { webhooks, events } = await store.prune({ before, limit: 10 });
   return { webhooks, events };
@@ -52,7 +52,7 @@ export const pruneChecks: Checks = {
     await store.registerHandlers([auditor]);
     const names = [1, 2, 3, 4, 5, 6, 7].map((number) => `k${number}`);
     await saved(store, {
-      // Two of a moment, and what stays is between the others.
+      // Each time has two webhooks, and the webhooks that stay are between the others.
       webhooks: names.map((name, index) =>
         webhook(name, { receivedAt: at(index >> 1), outcome: index % 3 === 0 ? "unmatched" : "applied" }),
       ),
@@ -86,7 +86,7 @@ export const pruneChecks: Checks = {
       await saved(another, { resolutions: [resolution(`r-${outcome}`, { receiptId: open.receiptId })] });
       same((await store.prune({ before: later, limit: 10 })).webhooks, 1);
     }
-    // What a person settled was another decision.
+    // The person settled an earlier decision of this webhook.
     const { receiptId } = webhook("again");
     await saved(store, { webhooks: [webhook("again", { outcome: "unmatched" })] });
     await saved(store, { dismissed: [receiptId], resolutions: [resolution("r-again", { receiptId })] });

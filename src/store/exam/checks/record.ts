@@ -12,7 +12,7 @@ import {
   savedInPieces,
 } from "./steps.js";
 
-/** `record`: `lock`, the decision and `save` in one call. Both stores are checked. */
+/** Checks of `record`: `lock`, the decision and `save` in one call. Both stores are checked. */
 export const recordChecks: Checks = {
   async "record locks, decides and saves in one transaction, and resolves after the commit"(store, another) {
     for (const [index, one] of [store, another].entries()) {
@@ -49,7 +49,7 @@ export const recordChecks: Checks = {
         const ids = Array.from({ length: count }, (_, n) => `p-${index}-${count}-${n}`);
         const created = ids.map((id) => payment(id));
         await savedInPieces(store, "created", created);
-        // The last payment changes in more than the others do.
+        // The last payment has more changed fields than the others.
         const isRecorded = await one.record({ clientIds: ids }, ({ payments }) => ({
           updated: payments.map((each) => ({
             ...each,
@@ -80,7 +80,7 @@ export const recordChecks: Checks = {
       ];
       for (const clash of clashes)
         for (const webhooks of [[clash], [webhook("k3"), clash]]) {
-          // As if another process had stored it after the lock: its eventKey is not among the keys.
+          // Simulates that another process has stored it after the lock: its eventKey is not in the keys.
           const isRecorded = await one.record({ clientIds: ["p1"] }, () => ({
             updated: [payment("p1", { state: "completed", open: false })],
             webhooks,
@@ -90,7 +90,7 @@ export const recordChecks: Checks = {
         }
       same(await store.find("p1"), before);
       same(await recorded(store, ["k1", "k2", "k3"]), ["k1"]);
-      // The event's id is still free, and the payment is not locked any more.
+      // The event's id is still free, and the payment is no longer locked.
       await saved(another, { events: [event(`e${index}`)] });
       same(await one.record({ clientIds: ["p1"] }, () => ({ webhooks: [] })), true);
     }

@@ -16,7 +16,7 @@ import {
   withEvents,
 } from "./steps.js";
 
-/** The states that a settlement leads to, and the transaction that it is part of. */
+/** Checks of `settle`: the states of a dispatch, and the transaction of a settlement. */
 export const settlementChecks: Checks = {
   async "a dispatch that is done is never claimed again"(store, another) {
     const claim = await leased(store);

@@ -13,32 +13,32 @@ import {
 } from "../../contract.js";
 import { event, ledger } from "./fixtures.js";
 
-/** A write of the application in the store's transaction, for example a row of a table that the exam's database has. */
+/** A write of the application in the store's transaction, such as a row of a table in the exam's database. */
 export interface StoreProbe<Tx = unknown> {
-  /** Makes a write with this key, which no other has. For a batch it is `tx.add(…)`. */
+  /** Writes with this unique key. For a batch, it calls `tx.add(…)`. */
   write(tx: Tx, key: string): unknown;
   /** Returns whether the write is committed. */
   has(key: string): Promise<boolean>;
-  /** Makes a write that the database refuses, such as a second row with one key. Without it this is not examined. */
+  /** Makes a write that the database refuses, such as a duplicate row. If absent, this is not examined. */
   refused?(tx: Tx): unknown;
-  /** Ends the connection of this transaction, as a server does that stops. Without it this is not examined. */
+  /** Ends the connection of this transaction, as a stopping server does. If absent, this is not examined. */
   cut?(tx: Tx): unknown;
 }
 
 /**
- * Checks by the sentence that each of them proves. A check gets a fresh store, or the adapter of one, and a second over the same data,
- * which is the first one again where there is no second.
+ * Checks, each under the sentence that it proves. A check gets a new store, or the adapter of one, and a
+ * second store over the same data. If there is no second store, it gets the first one twice.
  */
 export type Checks<Subject = PaymentStore> = Readonly<
   Record<string, (subject: Subject, another: Subject, probe: StoreProbe) => Promise<void>>
 >;
 
-/** Saves in a transaction of its own. */
+/** Saves in a separate transaction. */
 export function saved(store: PaymentStore, changes: Changes): Promise<Saved> {
   return store.transaction((tx) => store.save(tx, changes));
 }
 
-/** Saves rows of one kind, in transactions that a store with a limit of changes can take. */
+/** Saves rows of one kind in several transactions, for stores with a maximum of changes. */
 export async function savedInPieces<Kind extends "created" | "webhooks" | "events">(
   store: PaymentStore,
   kind: Kind,
@@ -63,7 +63,7 @@ export async function expectRolledBack(run: Promise<unknown>): Promise<void> {
   if ((thrown as Error).message !== "no") throw thrown;
 }
 
-/** Expects that a number was raised by one in each of so many transactions. */
+/** Expects that each of `count` transactions has raised a number by one. */
 export function expectAllMade(got: string | undefined, count: number): void {
   const why =
     Number(got) > count
@@ -72,7 +72,7 @@ export function expectAllMade(got: string | undefined, count: number): void {
   assert.ok(got === String(count), `${count} changes made ${got}: ${why}.`);
 }
 
-/** Calls `run` this many times at the same time, with one store and the other in turn. */
+/** Calls `run` this many times at the same time, with the two stores in turn. */
 export function concurrently<T>(
   count: number,
   stores: readonly [PaymentStore, PaymentStore],
@@ -81,7 +81,7 @@ export function concurrently<T>(
   return Promise.all(Array.from({ length: count }, (_, index) => run(stores[index % 2]!, index)));
 }
 
-/** Returns which of these eventKeys are stored, sorted. */
+/** Returns the stored ones among these eventKeys, sorted. */
 export async function recorded(store: PaymentStore, eventKeys: string[]): Promise<string[]> {
   const locked = await store.transaction((tx) => store.lock(tx, { eventKeys }));
   return locked.eventKeys.toSorted();
@@ -94,7 +94,7 @@ export async function withEvents(store: PaymentStore, handlers: HandlerKey[], co
   await savedInPieces(store, "events", events);
 }
 
-/** Claims what is due for these handlers. The lease outlasts the test unless it is given. */
+/** Claims the due dispatches of these handlers. By default, the lease outlasts the test. */
 export function claimed(
   store: PaymentStore,
   handlers: readonly HandlerKey[],
@@ -108,7 +108,7 @@ export function firstClaim(store: PaymentStore, handlers: readonly HandlerKey[])
   return until(async () => (await claimed(store, handlers))[0]);
 }
 
-/** Returns the one claim of one event, on a lease of this length. */
+/** Saves one event, and returns its claim with a lease of this length. */
 export async function leased(store: PaymentStore, leaseMs = 60_000): Promise<Claim> {
   await withEvents(store, [ledger], 1);
   const [claim] = await claimed(store, [ledger], { leaseMs });
@@ -130,12 +130,12 @@ export function pairs(claims: readonly Claim[]): string[] {
   return claims.map((claim) => `${claim.event.id} ${claim.handler}`).toSorted();
 }
 
-/** Returns what `settle` and `renew` know this claim by. */
+/** Returns the key of a claim for `settle` and `renew`. */
 export function runOf({ event: { id }, handler, fence }: Claim): RunKey {
   return { eventId: id, handler, fence };
 }
 
-/** Settles in a transaction of its own. Returns `false` also where the store notices a lost lease only at the commit. */
+/** Settles in a separate transaction. Returns `false` also for a lease that is lost at the commit. */
 export async function settled(
   store: PaymentStore,
   claim: Claim,
@@ -149,7 +149,7 @@ export async function settled(
   }
 }
 
-/** Calls `ask` until it returns something. Throws after three seconds, for stores that never return it. */
+/** Calls `ask` until it returns a value. Throws after three seconds without a value. */
 export async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
   const deadline = performance.now() + 3000;
   for (;;) {
@@ -168,9 +168,9 @@ export function deferred(): { promise: Promise<void>; resolve: () => void } {
 }
 
 /**
- * Asserts that plain data is deeply and strictly equal. Rebuilds it first with this file's own Array and Object: a test
- * runner that isolates modules (jest) gives native database drivers those of another realm, and strict equality compares
- * prototypes.
+ * Asserts that plain data is deeply and strictly equal. Rebuilds it first with this file's own Array and
+ * Object. A test runner that isolates modules (jest) gives native drivers other prototypes, and strict
+ * equality compares these.
  */
 export function same(got: unknown, expected: unknown, why?: string): void {
   assert.deepEqual(rebuilt(got), rebuilt(expected), why);

@@ -3,7 +3,7 @@ import { type PaymentStore, type WebhookRecord } from "../../contract.js";
 import { at, webhook } from "./fixtures.js";
 import { type Checks, concurrently, deferred, rolledBack, same, saved, savedInPieces } from "./steps.js";
 
-/** Waiting webhooks that were not raised yet. */
+/** Checks of `stray`, which returns waiting webhooks that were not raised yet. */
 export const strayChecks: Checks = {
   async "stray returns the waiting webhooks that were not raised, oldest first, with every field"(store) {
     const unconfirmed = waiting("k2", 1, { outcome: "unconfirmed", reason: "wait", status: "completed" });
@@ -48,7 +48,7 @@ export const strayChecks: Checks = {
     await savedInPieces(store, "webhooks", webhooks);
     const raised: string[] = [];
     const raiseSome = async (one: PaymentStore): Promise<void> => {
-      // A store may run it again, so that nothing outside of the store may be changed in it.
+      // A store may run this function again, so it must change nothing outside the store.
       const found = await one.transaction(async (tx) => {
         const strays = await one.stray(tx, { before: at(9), limit: 10 });
         await one.save(tx, { raised: strays.map(({ receiptId }) => receiptId) });
@@ -79,7 +79,7 @@ export const strayChecks: Checks = {
       await released.promise;
     });
     await held.promise;
-    // A store with one writer begins the other transaction only when the first has ended.
+    // A store with one writer begins the other transaction only after the first has ended.
     const others = strays(another);
     released.resolve();
     const found = await others;

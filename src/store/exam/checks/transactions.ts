@@ -13,7 +13,7 @@ import {
   saved,
 } from "./steps.js";
 
-/** What a transaction commits and rolls back, what `find` sees, and what waits for a lock. */
+/** Checks of commits, rollbacks and locks of transactions, and of `find`. */
 export const transactionChecks: Checks = {
   async "a transaction returns the result of its run, and others see its writes"(store, another) {
     const result = await store.transaction(async (tx) => {
@@ -102,7 +102,7 @@ export const transactionChecks: Checks = {
     });
     await locked.promise;
     const second = change(another, "second", async () => {});
-    // Time for the second to do what it must not.
+    // The delay gives the second transaction time to do something wrong.
     await delay(50);
     released.resolve();
     await Promise.all([first, second]);

@@ -3,7 +3,7 @@ import { type WebhookRecord } from "../../contract.js";
 import { payment, webhook } from "./fixtures.js";
 import { type Checks, concurrently, recorded, rolledBack, same, saved, savedInPieces } from "./steps.js";
 
-/** Webhooks, of which each is stored once. */
+/** Checks of webhooks, each of which is stored once. */
 export const webhookChecks: Checks = {
   async "an eventKey is stored once; the clash is reported and its neighbours are stored"(store, another) {
     await saved(store, { webhooks: [webhook("k2")] });
@@ -72,7 +72,7 @@ export const webhookChecks: Checks = {
   },
 };
 
-/** Webhooks that wait for their payment. */
+/** Checks of `rematchable`. */
 export const rematchableChecks: Checks = {
   async "parked webhooks are found by clientId, oldest first, with their exact bytes"(store) {
     const everyByte = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
