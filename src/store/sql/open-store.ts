@@ -10,19 +10,21 @@ import { SqliteDriver } from "./sqlite/sqlite-driver.js";
 import { tablesUnder } from "./tables/names.js";
 
 /**
- * Keeps everything in one SQLite file, for one or several processes of one host; the embedded default. The file is
- * opened, and its tables made, at the first use. Its directory must exist.
+ * Makes a store over one SQLite file, for one or several processes of one host. It is the embedded default.
+ * The first use opens the file and creates the tables. The directory of the file must exist.
  *
- * The driver is Node's own `node:sqlite` from Node 22.16 on, else `@photostructure/sqlite`. Where the application opens
- * the same file itself, let it use the same driver: two copies of SQLite in one process cancel each other's locks.
+ * The driver is Node's own `node:sqlite` from Node 22.16 on, else `@photostructure/sqlite`. If the
+ * application opens the same file itself, it must use the same driver: two copies of SQLite in one process
+ * cancel each other's locks.
  *
- * Transactions of one process run one after the other, in the order in which they asked; reads never wait.
+ * Transactions of one process run one after the other, in the order in which they asked. Reads never wait.
  *
- * Rejections: `driver_missing`, `store_unavailable` (the file cannot be opened), `store_busy` (locked for longer than
- * `busyTimeoutMs`), `schema_too_new`, `store_closed`.
+ * Rejections: `driver_missing`, `store_unavailable` (the file cannot be opened), `store_busy` (locked for
+ * longer than `busyTimeoutMs`), `schema_too_new`, `store_closed`.
  *
- * @param file - Path of the file; a relative one starts at the working directory of this call.
- * @throws ConfigurationError with `option_invalid` for `":memory:"`, `""`, `file:` addresses and options out of range.
+ * @param file - The path of the file. A relative path starts at the working directory of this call.
+ * @throws ConfigurationError with `option_invalid` for `":memory:"`, `""`, `file:` addresses and options out
+ * of range.
  */
 export function sqliteStore(
   file: string,
@@ -38,18 +40,18 @@ export function sqliteStore(
 }
 
 /**
- * Keeps everything in a PostgreSQL database (12 or newer), for any number of processes and hosts. Needs the package
- * `pg`. Nothing is opened before the first use, which also makes the tables, in the first schema of the search path.
+ * Makes a store over a PostgreSQL database (12 or newer), for any number of processes and hosts. Needs the
+ * package `pg`. The first use connects, and creates the tables in the first schema of the search path.
  *
- * Each transaction holds one client of the pool until it ends. Give your own pool at least four more clients than there
- * are handlers running at the same time, or handlers can keep webhooks from being recorded.
+ * Each transaction holds one client of the pool until it ends. Give your own pool at least four more clients
+ * than handlers run at the same time. Otherwise handlers can keep webhooks from being recorded.
  *
  * Rejections: `driver_missing`, `store_unavailable`, `store_busy` (a lock not free within `busyTimeoutMs`),
  * `schema_too_new`, `store_closed`.
  *
- * @param urlOrPool - `postgres://…` for a pool of the store's own (`maxConnections` clients, 3 s to connect), closed by `close()`; or a
- * `Pool` of pg, which the caller closes, and whose `error` event the caller must listen to. An address names one host, and may
- * contain `?preparedStatements=false`.
+ * @param urlOrPool - `postgres://…`: the store makes its own pool (`maxConnections` clients, 3 s to connect),
+ * and `close()` closes it. The address names one host, and may contain `?preparedStatements=false`. Or a
+ * `Pool` of pg: the caller closes it, and must listen to its `error` event.
  * @throws ConfigurationError with `option_invalid`.
  */
 export function postgresStore(
@@ -63,7 +65,7 @@ export function postgresStore(
   return new SqlStore(new PostgresDriver(source, tables, resolved), tables);
 }
 
-/** Takes the parameter `preparedStatements` out of an address: it is an option of the store, which the driver must not see. */
+/** Removes `preparedStatements` from an address, because the driver must not see this option. */
 function splitOptions(address: string): [string, SqlStoreOptions] {
   const [found, value] = /(?<=[?&])preparedStatements=([^&]*)&?/.exec(address) ?? [];
   if (found === undefined) return [address, {}];
@@ -71,18 +73,20 @@ function splitOptions(address: string): [string, SqlStoreOptions] {
 }
 
 /**
- * Keeps everything in a MySQL (8.0.17 or newer) or MariaDB (10.6 or newer) database, for any number of processes and
- * hosts. Needs the package `mysql2`. Nothing is opened before the first use, which also makes the tables.
+ * Makes a store over a MySQL (8.0.17 or newer) or MariaDB (10.6 or newer) database, for any number of
+ * processes and hosts. Needs the package `mysql2`. The first use connects and creates the tables.
  *
- * Each transaction holds one connection of the pool until it ends, at READ COMMITTED. Give your own pool at least four
- * more connections than there are handlers running at the same time, or handlers can keep webhooks from being recorded. The
- * connection's character set must be utf8mb4, which is the driver's default.
+ * Each transaction holds one connection of the pool until it ends, at READ COMMITTED. Give your own pool at
+ * least four more connections than handlers run at the same time. Otherwise handlers can keep webhooks from
+ * being recorded. The connection's character set must be utf8mb4, which is the driver's default.
  *
- * Rejections: `driver_missing`, `store_unavailable`, `store_busy` (a lock not free in time: `busyTimeoutMs`, rounded up to
- * seconds, or the server's own setting with a pool of the caller's), `schema_too_new`, `store_closed`.
+ * Rejections: `driver_missing`, `store_unavailable`, `store_busy` (a lock not free in `busyTimeoutMs`,
+ * rounded up to seconds; with the caller's pool, in the time that the server sets), `schema_too_new`,
+ * `store_closed`.
  *
- * @param urlOrPool - `mysql://…` for a pool of the store's own (`maxConnections` of them, 3 s to connect), closed by `close()`; or a
- * pool of mysql2, which the caller closes. An address asks for TLS with `?ssl={}`.
+ * @param urlOrPool - `mysql://…`: the store makes its own pool (`maxConnections` connections, 3 s to
+ * connect), and `close()` closes it. `?ssl={}` in the address asks for TLS. Or a pool of mysql2, which the
+ * caller closes.
  * @throws ConfigurationError with `option_invalid`.
  */
 export function mysqlStore(
@@ -96,8 +100,9 @@ export function mysqlStore(
 }
 
 /**
- * Returns the store for a database that one string names, as in `TILLKIT_DATABASE`: `postgres://…`, `mysql://…`, `mariadb://…`,
- * or a SQLite file (`shop.db`, `sqlite:shop.db`). Opens nothing before its first use.
+ * Returns the store for a database that a string names, as `TILLKIT_DATABASE` does: `postgres://…`,
+ * `mysql://…`, `mariadb://…`, or a SQLite file (`shop.db`, `sqlite:shop.db`). Opens nothing before its first
+ * use.
  *
  * @throws ConfigurationError `option_invalid`
  */
@@ -112,15 +117,15 @@ export function sqlStore(database: string, options?: SqlStoreOptions): SqlPaymen
 export interface SchemaState {
   /** The kind of the database. */
   kind: "sqlite" | "postgres" | "mysql";
-  /** The version of the tables in the database; 0 where there are none. */
+  /** The version of the tables in the database. 0 means that there are none. */
   version: number;
-  /** The version that this tillkit makes. A store upgrades the tables to it at its first use. */
+  /** The version of this tillkit's tables. The first use of a store upgrades older tables to it. */
   newest: number;
 }
 
 /**
- * Reads the version of the kit's tables in a database, and makes or changes nothing: not even an SQLite file that does not exist.
- * `database` is read as `sqlStore` reads it.
+ * Reads the version of the kit's tables in a database. Changes nothing, and does not create a missing SQLite
+ * file. `database` has the same forms as for `sqlStore`.
  *
  * Rejections: `driver_missing`, `store_unavailable`, `store_busy`.
  *

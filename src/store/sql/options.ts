@@ -11,25 +11,27 @@ export interface SqlStoreOptions {
    */
   tablePrefix?: string | undefined;
   /**
-   * How long, in milliseconds, a statement of the kit may wait for a lock of another transaction before it rejects with
-   * `store_busy`. On PostgreSQL, and on MySQL with a pool of the store's own, it holds for a handler's statements too. On both, a
-   * connection on which a statement of the kit has no answer for one or two seconds more is cut off, with `store_unavailable`.
+   * The time, in milliseconds, for which a statement of the kit may wait for another transaction's lock. Then
+   * it rejects with `store_busy`. On PostgreSQL, and on MySQL with the store's own pool, it also limits a
+   * handler's statements. On both, if a statement of the kit has no answer for one or two seconds more, the
+   * kit cuts the connection off, and the statement rejects with `store_unavailable`.
    *
    * @default 3000
    */
   busyTimeoutMs?: number | undefined;
   /**
-   * The maximum number of connections of a pool of the store's own, on PostgreSQL and MySQL; at least 5. They are opened when they
-   * are needed. Handlers' transactions get all but four of them and wait beyond that, so that recording goes on however many
-   * handlers run.
+   * The maximum number of connections of the store's own pool, on PostgreSQL and MySQL, at least 5. They are
+   * opened when they are needed. Handlers' transactions use all but four of them, and wait for one of these.
+   * So recording continues, however many handlers run.
    *
    * @default 16
    */
   maxConnections?: number | undefined;
   /**
-   * Whether the kit's own statements, and writes that handlers repeat, are prepared once per connection, on PostgreSQL with a pool
-   * of the store's own. Behind a pooler that gives one session to several clients, such as PgBouncer before 1.21 in transaction
-   * mode, the kit prepares none. In an address: `?preparedStatements=false`.
+   * Whether each connection prepares the kit's own statements, and writes that handlers repeat, once. This
+   * needs PostgreSQL and the store's own pool. If a pooler gives one session to several clients, the kit
+   * prepares none. An example is PgBouncer before 1.21 in transaction mode. In an address:
+   * `?preparedStatements=false`.
    *
    * @default true
    */
@@ -41,10 +43,10 @@ export type ResolvedSqlStoreOptions = {
   [Name in keyof SqlStoreOptions]-?: NonNullable<SqlStoreOptions[Name]>;
 };
 
-/** The connections for recording, claiming, leases and listening, which must go on while every handler holds a connection. */
+/** The number of connections for recording, claims, leases and listening, which handlers cannot occupy. */
 export const reservedConnections = 4;
 
-/** Returns a sentence if the pool of an application is too small for so many handlers at the same time, otherwise "". */
+/** Returns a sentence if an application's pool is too small for this many concurrent handlers, else "". */
 export function poolShortage(size: number | undefined, concurrency: number): string {
   const needed = concurrency + reservedConnections;
   if (size === undefined || size >= needed) return "";
@@ -52,7 +54,7 @@ export function poolShortage(size: number | undefined, concurrency: number): str
 }
 
 /**
- * Checks options, and adds the defaults.
+ * Checks options and adds the defaults.
  *
  * @throws ConfigurationError `option_invalid`
  */

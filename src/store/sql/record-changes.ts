@@ -6,12 +6,13 @@ import { type Database } from "./tables/names.js";
 import { fitsOneStatement, saveChanges, saveOrFail } from "./tables/save-changes.js";
 import { Transaction } from "./transaction/transaction.js";
 
-/** The eventKey or the receiptId of a webhook that is to be stored is taken. */
+/** Thrown inside `recordChanges` if the eventKey or the receiptId of a new webhook is taken. */
 class WebhookTaken extends Error {}
 
 /**
- * Locks, decides and saves in one transaction. Resolves `false` where a webhook is taken. On a pipelined connection this takes two
- * round trips: the begin with the locks, and the changes with the commit, which the database refuses if they fail.
+ * Locks, decides and saves in one transaction. Resolves `false` if a webhook is taken. On a pipelined
+ * connection this takes two round trips: the begin with the locks, and the changes with the commit. If the
+ * changes fail, the database refuses the commit.
  */
 export async function recordChanges<Raw>(
   driver: Driver<Raw>,
@@ -35,7 +36,7 @@ export async function recordChanges<Raw>(
     if (error instanceof WebhookTaken) return false;
     throw error;
   }
-  // Both are sent in this order without waiting. From here on nothing is known until the commit has its result.
+  // Both are sent in order without waiting. Only the result of the commit shows whether they took effect.
   const saving = unsaved && saveOrFail(tx, db, unsaved, locked);
   const [saved, committed] = await Promise.allSettled([saving, tx.commit()]);
   if (saved.status === "rejected") {
@@ -52,7 +53,7 @@ function expectNoneTaken(eventKeys: readonly string[]): void {
   if (eventKeys.length > 0) throw new WebhookTaken();
 }
 
-/** Throws if a payment would be updated that is not locked: an update that finds nothing must fail before the commit is sent. */
+/** Throws if an unlocked payment would be updated: an update that finds no row would not stop the commit. */
 function expectLocked({ updated = [] }: Changes, { payments }: Locked): void {
   const locked = new Set(payments.map(({ clientId }) => clientId));
   const missing = updated.find(({ clientId }) => !locked.has(clientId));

@@ -47,24 +47,24 @@ import { rematchableWebhooks, strayWebhooks } from "./tables/webhooks.js";
 import { type LazyTx, lazyTx, runInside, runPart } from "./transaction/lazy-tx.js";
 import { runTransaction, type Transaction } from "./transaction/transaction.js";
 
-/** A store of `tillkit/sql`: the whole contract over one database. Opens nothing before its first use. */
+/** A store of `tillkit/sql`. Opens nothing before its first use. */
 export interface SqlPaymentStore<Raw = unknown> extends PaymentStore<SqlTx<Raw>> {
-  /** Writes a copy of a SQLite file. Other databases reject with `backup_refused`. */
+  /** Writes a copy of a SQLite file. Stores over other databases reject with `backup_refused`. */
   backup: NonNullable<PaymentStore["backup"]>;
   /**
-   * Runs one statement of the application outside of any transaction, for reads. It sees what is committed, and
-   * never waits for a transaction. On SQLite a statement that writes rejects; elsewhere it commits by itself.
+   * Runs one statement of the application outside of any transaction, for reads. The statement sees committed
+   * rows, and never waits for a transaction. On SQLite it must not write. Elsewhere it commits by itself.
    */
   query<Row = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<SqlResult<Row>>;
 }
 
-/** How long a claim goes on with events that no handler of this process wants, before it returns nothing. */
+/** The maximum time for which a claim expands events that no handler of this process wants. */
 const maxExpandingMs = 500;
 
-/** How long `close` waits for what still runs. */
+/** The maximum time for which `close` waits for running calls. */
 const maxCloseMs = 10_000;
 
-/** The one implementation. The differences between the databases are in the driver and its dialect. */
+/** The implementation for all SQL databases. Driver and dialect contain the differences. */
 export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   readonly durable = true;
   readonly maxGroup = Infinity;
@@ -74,7 +74,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   readonly #running = new Set<Promise<unknown>>();
   /** Limits the number of handlers' transactions, so that connections are left for everything else. */
   readonly #semaphore: Semaphore | undefined;
-  /** Whether the last claim took as many as it was allowed. */
+  /** Whether the last claim reached its limit. */
   #wasFull = false;
   #migrated: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
@@ -141,7 +141,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   registerHandlers(handlers: readonly Registration[]): Promise<void> {
     const { dialect } = this.#driver;
-    // Galera shows a lock of one server to no other one, so a name may be taken that was free when it was read.
+    // In a Galera cluster, another server does not see this lock, so a name that was free may be taken now.
     const isClash = (error: unknown) => hasCode(error, "store_conflict") || dialect.isDeadlock(error);
     const store = (tx: Transaction<Raw>): Promise<void> => storeHandlers(tx, this.#db, handlers);
     return this.#use(async () => {
@@ -153,7 +153,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   claim(options: ClaimOptions): Promise<Claim[]> {
     return this.#use(async () => {
       if (options.limit <= 0 || options.handlers.length === 0) return [];
-      // Behind a long backlog of events that other handlers want, a claim does more than one step.
+      // If other handlers want all events that one step has expanded, the claim does another step.
       for (const until = performance.now() + maxExpandingMs; ; await nextIteration()) {
         const { claims, expanded } = await this.#claimOnce(options);
         if (claims.length > 0 || expanded === 0 || performance.now() > until) return claims;
@@ -167,7 +167,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     let expanded = 0;
     const expand = async (tx: Transaction<Raw>) => (expanded = await expandSome(tx, this.#db));
     const { dialect, reader, writer } = this.#driver;
-    // After a full claim there is nearly always more. Only an idle poll is worth a query that takes no lock.
+    // After a full claim, another one nearly always finds something, so this query is not worth its time.
     const found = this.#wasFull
       ? { unexpanded: true, due: true }
       : await anythingToClaim(reader, this.#db, options);
@@ -196,7 +196,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   dead(options: DeadPage): Promise<DispatchRecord[]> {
     return this.#use(async () => {
-      // To look only, nothing waits for the writer.
+      // A read alone must not wait for the writer.
       const { slowReader = this.#driver.reader } = this.#driver;
       if (!options.revive) return deadDispatches(slowReader, this.#db, options);
       const dead = await this.#shortTransaction((tx) => deadDispatches(tx, this.#db, options), "upkeep");
@@ -222,7 +222,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   backup(file: string): Promise<{ bytes: number }> {
-    // Without `#use`: a backup may be wanted before the tables are upgraded.
+    // This does not call `#use`, because a person may want a backup before the tables are upgraded.
     return this.#track(async () => {
       if (this.#driver.backup) return this.#driver.backup(file);
       const tools = "pg_dump for PostgreSQL, mysqldump or mariadb-dump for MySQL";
@@ -242,31 +242,31 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   close(): Promise<void> {
     this.#closed ??= (async () => {
-      // What still runs after that is cut off: its transaction never commits.
+      // Later, `#driver.close` cuts off the calls that still run, and their transactions never commit.
       await withTimeout(Promise.allSettled(this.#running), maxCloseMs, undefined, { unref: true });
       await this.#driver.close();
     })();
     return this.#closed;
   }
 
-  /** Returns a method that reads committed rows. With `many`, a slow reader of the driver reads them, because it may take long. */
+  /** Returns a method that reads committed rows. `many` selects the driver's slow reader, if it has one. */
   #reads<A extends unknown[], T>(read: (of: Session, db: Database, ...asked: A) => Promise<T>, many = true) {
     const reader = (): Session => (many && this.#driver.slowReader) || this.#driver.reader;
     return (...asked: A): Promise<T> => this.#use(() => read(reader(), this.#db, ...asked));
   }
 
-  /** Returns a method that runs inside the transaction that it is given. */
+  /** Returns a method that runs inside the given transaction. */
   #runsInside<Asked, T>(step: (tx: Transaction, db: Database, asked: Asked) => Promise<T>) {
     return (tx: SqlTx<Raw>, asked: Asked): Promise<T> =>
       runInside(tx, (inner) => step(inner, this.#db, asked));
   }
 
-  /** Runs whatever needs the tables. */
+  /** Migrates if necessary, and runs a call that needs the tables. */
   #use<T>(run: () => Promise<T>): Promise<T> {
     return this.#track(() => this.#migrate().then(run));
   }
 
-  /** Runs whatever touches the database: refused once the store is closed, and awaited by `close`. */
+  /** Runs a call that uses the database. Refuses it if the store is closed. `close` waits for it. */
   async #track<T>(run: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new TillkitError("store_closed", "The store was closed.");
     const running = run();
@@ -278,7 +278,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     }
   }
 
-  /** Migrates once. After a failure the next use tries again. */
+  /** Migrates once. After a failure, the next use tries again. */
   #migrate(): Promise<void> {
     this.#migrated ??= this.#driver.migrate().catch((error: unknown) => {
       this.#migrated = undefined;
@@ -287,13 +287,13 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     return this.#migrated;
   }
 
-  /** Expands the events that wait in steps, so that little is left for the transaction that blocks all other expansions. */
+  /** Expands waiting events, so that little is left for the transaction that blocks other expansions. */
   async #expandMost(): Promise<void> {
     const expand = () => this.#shortTransaction((tx) => expandSome(tx, this.#db), "claim");
     while ((await expand()) >= eventsPerRound) await nextIteration();
   }
 
-  /** Runs a transaction of the kit. Runs it again where the database ended it because of a deadlock. */
+  /** Runs a transaction of the kit. If the database ended it because of a deadlock, runs it again. */
   #shortTransaction<T>(run: (tx: Transaction<Raw>) => Promise<T>, purpose?: Purpose): Promise<T> {
     return retryConflicts(this.#driver.dialect, () => runTransaction(this.#driver, run, purpose));
   }

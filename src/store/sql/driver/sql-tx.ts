@@ -2,7 +2,7 @@
 export interface SqlResult<Row = Record<string, unknown>> {
   /** The rows that the statement returned. */
   rows: Row[];
-  /** The number of rows that were written; for a statement that returns rows, how many. */
+  /** The number of written rows. For a statement that returns rows, the number of these rows. */
   affected: number;
 }
 
@@ -17,24 +17,25 @@ export interface SqlTx<Raw = unknown> {
   readonly dialect: "sqlite" | "postgres" | "mysql";
 
   /**
-   * Runs one statement of the application, which the driver gets unchanged. `undefined` is bound as null; on SQLite booleans are
-   * bound as 0 and 1 and dates as ISO 8601.
+   * Runs one statement of the application, which the driver gets unchanged. `undefined` is bound as null. On
+   * SQLite, booleans are bound as 0 and 1, and dates as ISO 8601.
    *
-   * Once it rejects, the transaction is lost: every later statement rejects with `transaction_poisoned`, and the transaction is
-   * rolled back even where the caller swallows the error. After the end it rejects with `transaction_closed`. Where the connection
-   * was lost it rejects with `store_unavailable`, and the driver's error is its `cause`.
+   * After a rejection, every later statement rejects with `transaction_poisoned`, and the transaction is
+   * rolled back, even if the caller swallows the error. After the end, statements reject with
+   * `transaction_closed`. If the connection was lost, they reject with `store_unavailable`, and the driver's
+   * error is the `cause`.
    */
   query<Row = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<SqlResult<Row>>;
 
   /**
-   * The driver's own handle, inside this transaction, for an ORM to join. It is a promise, because a handler's transaction
-   * opens at its first use. Neither commit nor release it. On SQLite, await nothing but this database while its
-   * statements run: there is one writer.
+   * The driver's own handle in this transaction, so that an ORM can use the transaction. It is a promise,
+   * because a handler's transaction opens at its first use. Neither commit nor release it. SQLite has one
+   * writer, so while the transaction is open there, await nothing but this database.
    */
   readonly raw: Promise<Raw>;
 }
 
-/** Runs the kit's own statements, which are written with `?` for every database. */
+/** Runs the kit's own statements, which contain `?` for parameters on every database. */
 export interface Session {
   run<Row = Record<string, unknown>>(sql: string, params: readonly unknown[]): Promise<SqlResult<Row>>;
 }

@@ -8,19 +8,19 @@ import { mysqlSchema } from "./migrations.js";
 import { mysqlDialect } from "./mysql-dialect.js";
 
 /**
- * The time after which another process takes over from one that may have died. If both run, nothing breaks:
- * each step can run again.
+ * The time after which another process takes over from a process that may have died. If both run, nothing
+ * breaks: each step can run again.
  */
 const claimMs = 60_000;
 const pollMs = 100;
 
 /**
- * Brings the tables to the newest version. One process at a time does it, and the others wait: it claims a row, because `get_lock`
- * holds on one server of a cluster only.
+ * Upgrades the tables to the newest version. One process does this, and the others wait. The process claims a
+ * row, because `get_lock` is valid only on one server of a cluster.
  */
 export async function migrateMysql(session: Session, tables: Tables): Promise<void> {
   const { rows } = await session.run<{ version: string }>("select version() as version", []);
-  // Both compare exactly, also spaces at the end; the two servers have different names for it.
+  // Both collations compare exactly, including trailing spaces. The two servers name them differently.
   const collation = rows[0]!.version.includes("MariaDB") ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin";
   const schema = mysqlSchema(tables, collation);
   const repeated = repeatable(session);
@@ -40,7 +40,7 @@ export async function migrateMysql(session: Session, tables: Tables): Promise<vo
   }
 }
 
-/** Claims the migration by an insert, or from a claim that is over. Resolves `false` while another process has it. */
+/** Claims the migration by an insert. Resolves `false` if another process has a valid claim. */
 async function claim(
   session: Session,
   { tables: { meta }, createMeta }: Schema,
@@ -59,7 +59,10 @@ async function claim(
   return affected === 1;
 }
 
-/** Returns the session for statements that may run again: after a conflict, and where a step that was cut short made their parts. */
+/**
+ * Returns the session for statements that may run again: it repeats them after conflicts, and ignores columns
+ * and keys that an interrupted step has already made or dropped.
+ */
 function repeatable(session: Session): Session {
   const run = async (sql: string, params: readonly unknown[]) => {
     try {

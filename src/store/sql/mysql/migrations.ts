@@ -7,7 +7,7 @@ export function mysqlSchema(tables: Tables, collation: string): Schema {
   const type = typesWith(collation);
   return {
     tables,
-    // Append only. MySQL commits each statement by itself, so every statement must be such that it can be run again.
+    // Append only. MySQL commits each statement separately, so each statement must be safe to run again.
     steps: [
       createTables(tables, type),
       addLookupsAndLists(tables, type),
@@ -98,8 +98,8 @@ const createTables = (t: Tables, type: Types): string[] => [
 ];
 
 /**
- * Adds the columns of lookups and lists, with one statement for each table. A statement is applied as a whole
- * or not at all. So "exists already" means that it was applied.
+ * Adds the columns of lookups and lists, with one statement for each table. MySQL applies a statement as a
+ * whole or not at all, so the error "exists already" means that the statement was applied.
  */
 const addLookupsAndLists = (t: Tables, type: Types): string[] => [
   `alter table ${t.payments} add column next_lookup_at ${type.time}, add column lookups int,
@@ -108,7 +108,7 @@ const addLookupsAndLists = (t: Tables, type: Types): string[] => [
     add key ${t.payments}_state (state, created_at, client_id)`,
   `update ${t.payments} set next_lookup_at = created_at
     where state in ('creating', 'pending', 'uncertain') and next_lookup_at is null`,
-  // No stray_since for the webhooks that are parked already: they were raised when they came.
+  // Webhooks that are parked already get no `stray_since`, because they were raised when they arrived.
   `alter table ${t.webhooks} add column kind varchar(16) character set ascii collate ascii_bin not null
         default 'webhook',
     add column decided_at ${type.time}, add column stray_since ${type.time},
@@ -125,7 +125,7 @@ const addLookupsAndLists = (t: Tables, type: Types): string[] => [
   ) ${type.engine}`,
 ];
 
-/** What the service said, and the evidence of persons. */
+/** Adds the service's reports to payments, and persons' evidence to resolutions. */
 const keepReports = (t: Tables, type: Types): string[] => [
   `alter table ${t.payments} add column reported mediumtext ${type.text},
     add column provider_id mediumtext ${type.text}`,
@@ -133,27 +133,27 @@ const keepReports = (t: Tables, type: Types): string[] => [
 ];
 
 /**
- * A dispatch waits from `waits_from` to `due_at`: a clock that is before that was put back since. Rows of earlier versions have no
- * `waits_from`, and wait until `due_at`.
+ * Adds `waits_from`: a dispatch waits from this time to `due_at`. If the clock shows an earlier time, it was
+ * put back. Rows of earlier versions have no `waits_from`.
  */
 const distrustClocks = (t: Tables): string[] => [
-  // A claim decides from the index alone about those that wait.
+  // With `waits_from` in the index, a claim reads no rows that still wait.
   `alter table ${t.dispatches} add column waits_from bigint, drop key ${t.dispatches}_open,
     add key ${t.dispatches}_open (open_handler, event_seq, due_at, waits_from)`,
 ];
 
-/** Completed payments that their orders did not get. `prune` asks which webhooks a person has settled. */
+/** Adds completed payments that were withheld, and an index by which `prune` finds resolutions. */
 const keepWithheld = (t: Tables, type: Types): string[] => [
   `alter table ${t.payments} add column withheld varchar(32) ${type.text}`,
   `alter table ${t.resolutions} add key ${t.resolutions}_receipt (receipt_id)`,
 ];
 
-/** The identity of the tables, which every copy of them has. It tells whether a spool belongs to them. */
+/** Adds the identity of the tables, which every copy keeps. A spool stores the identity of its tables. */
 const identifyTables = (t: Tables): string[] => [
   `insert ignore into ${t.meta} (name, value) values ('identity', uuid())`,
 ];
 
-/** What people decided about handlers, and about what needs them. */
+/** Adds the table of notes, for example about what people decided about handlers. */
 const keepNotes = (t: Tables, type: Types): string[] => [
   `create table if not exists ${t.notes} (
     kind varchar(32) ${type.text} not null, id ${type.id} not null,
@@ -161,20 +161,20 @@ const keepNotes = (t: Tables, type: Types): string[] => [
   ) ${type.engine}`,
 ];
 
-/** How a dispatch that was revived had ended before, and under which id it was revived. */
+/** Adds to dispatches the ends before each revival, and the id of the last revival. */
 const keepEnds = (t: Tables, type: Types): string[] => [
   `alter table ${t.dispatches} add column past mediumtext ${type.text},
     add column retry_run varchar(64) character set ascii collate ascii_bin,
     add key ${t.dispatches}_run (retry_run, event_id, handler)`,
 ];
 
-/** What was received and returned of a payment. */
+/** Adds the received and the refunded amounts of payments. */
 const keepRefunds = (t: Tables, type: Types): string[] => [
   `alter table ${t.payments} add column received varchar(255) ${type.text}, add column refunded varchar(64) ${type.text}`,
   `alter table ${t.resolutions} add column refund mediumtext ${type.text}`,
 ];
 
-/** What a person has to see, so that it is found in the order of its time. It replaces the index of the webhooks that wait. */
+/** Adds the needs of persons, with indexes by time. Replaces the index of parked webhooks. */
 const keepNeeds = (t: Tables, type: Types): string[] => [
   `alter table ${t.payments} add column attention varchar(32) ${type.text},
     add key ${t.payments}_attention (attention, created_at, client_id)`,
@@ -185,16 +185,16 @@ const keepNeeds = (t: Tables, type: Types): string[] => [
   ...markedNeeds(t),
 ];
 
-/** What was before a person did something, and what after. */
+/** Adds the state before and after a person's action. */
 const keepActions = (t: Tables, type: Types): string[] => [
   `alter table ${t.resolutions} add column before_text varchar(64) ${type.text},
     add column after_text varchar(64) ${type.text}`,
 ];
 
-/** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */
+/** Adds the number after which a handler's events begin: 0 for handlers of earlier versions. */
 const numberRegistrations = (t: Tables): string[] => [
   `alter table ${t.handlers} add column after_seq bigint not null default 0`,
 ];
 
-/** Events of transactions that committed after a registration may have earlier numbers, which are the gaps before it. */
+/** Adds the gaps before `after_seq`: an open transaction may have an earlier number, and commit later. */
 const numberGaps = (t: Tables): string[] => [`alter table ${t.handlers} add column gaps text`];

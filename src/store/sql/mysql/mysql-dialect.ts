@@ -4,10 +4,13 @@ import { concealValues, type Dialect, placeholders } from "../driver/dialect.js"
 import { hasServerAnswered } from "./pool.js";
 
 /**
- * The errors after which the server cannot run any statement now: disk full (1021, 1026), table full (1114), too many connections
- * (1040, 1135, 1203, 1226), out of memory (1037, 1038, 1041), shutting down (1053), read-only (1290, 1792, 1836, 1874), connection
- * killed (1317, 1927, 3169) or idle for too long (4031), stopped by a time limit (1969, 3024), no access (1044, 1045, 1129, 1698), no
- * rights (1142), no such database (1049), a member of a group that is over (3100).
+ * The errors after which the server cannot run any statement now:
+ * - the disk (1021, 1026), a table (1114) or the memory (1037, 1038, 1041) is full, or connections are too
+ *   many (1040, 1135, 1203, 1226)
+ * - the server shuts down (1053), is read-only (1290, 1792, 1836, 1874), or its group is over (3100)
+ * - the connection was killed (1317, 1927, 3169), idle for too long (4031), or stopped by a time limit (1969,
+ *   3024)
+ * - access (1044, 1045, 1129, 1698), rights (1142) or the database (1049) is missing
  */
 const unable = [
   1021, 1026, 1037, 1038, 1040, 1041, 1053, 1114, 1135, 1203, 1226, 1290, 1317, 1792, 1836, 1927, 1044, 1045,
@@ -16,19 +19,19 @@ const unable = [
 
 /**
  * The errors after which a transaction may run again: a deadlock, also with a transaction of another server
- * (1213); a refusal by group replication at the commit (3101); and a member of a cluster that is not ready
+ * (1213), a refusal by group replication at the commit (3101), and a member of a cluster that is not ready
  * (1047).
  */
 const conflicts = [1213, 3101, 1047];
 
 /**
- * Returns whether the sessions of this server are of no more use: it is read-only now (1290, 1836, 1874),
- * leaves its cluster (1047, 3100), goes away (1053) or has ended this session (1927, 3169, 4031). Such a session
- * would stay read-only after a failover.
+ * Returns whether the sessions of this server are no longer usable: the server is read-only now (1290, 1836,
+ * 1874), leaves its cluster (1047, 3100), goes away (1053) or has ended this session (1927, 3169, 4031). Such
+ * a session would stay read-only after a failover.
  */
 export function isMysqlSessionOver(error: unknown): boolean {
   const { errno, message } = error as { errno?: number; message?: string };
-  // 1290 has other options too.
+  // Error 1290 can also name another option of the server.
   if (errno === 1290) return /read[-_]only/.test(String(message));
   return [1836, 1874, 1047, 3100, 1053, 1927, 3169, 4031].includes(Number(errno));
 }
@@ -36,7 +39,7 @@ export function isMysqlSessionOver(error: unknown): boolean {
 /** The SQL of MySQL and MariaDB. */
 export const mysqlDialect: Dialect = {
   name: "mysql",
-  // Not unix_timestamp(now()), which depends on the session's time zone, where one hour of a year comes twice.
+  // `unix_timestamp(now())` depends on the session's time zone, in which one hour of a year comes twice.
   now: "timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)) div 1000",
   rowsPerStatement: 50,
   takesLists: false,
@@ -51,15 +54,15 @@ export const mysqlDialect: Dialect = {
   replacesSavepoints: true,
   forUpdate: "for update",
   forUpdateSkipLocked: "for update skip locked",
-  // The older form, which MariaDB supports too.
+  // The older form, which MariaDB supports, too.
   forShare: "lock in share mode",
-  // By itself MySQL begins a later page of one state at the first payment of that state.
+  // Without this, MySQL reads a later page of one state from the first payment of that state on.
   forceIndex: (index) => `force index (${index})`,
   among: (column, values) =>
     values.length === 0
       ? { sql: "1 = 0", params: [] }
       : { sql: `${column} in (${placeholders(values.length)})`, params: [...values] },
-  // The message ends with the quoted name of the key, in every language. MySQL 8 writes the name of the table in front of it.
+  // In every language, the message ends with the quoted name of the key. MySQL 8 adds the table's name.
   isClashIn: (error, table) =>
     /'(?:[^'.]*\.)?([^'.]*)'[^']*$/.exec((error as Error).message)?.[1]?.startsWith(`${table}_`) === true,
   translate(error, place) {
@@ -89,7 +92,7 @@ export const mysqlDialect: Dialect = {
     ),
 };
 
-/** Returns whether the server, or the user, has no connection left for another client. */
+/** Returns whether the server, or the user, accepts no further connection. */
 export function isMysqlFull(error: unknown): boolean {
   return [1040, 1203, 1226].includes(Number((error as { errno?: unknown } | undefined)?.errno));
 }

@@ -29,7 +29,7 @@ import {
   sizeOf,
 } from "./pool.js";
 
-/** A pool of the kit's own, or of the application. Each transaction has a connection to itself. */
+/** Uses a pool of the kit's own, or of the application. Each transaction has a connection to itself. */
 export class MysqlDriver implements Driver<MysqlConnection> {
   readonly dialect: Dialect = { ...mysqlDialect };
   readonly handlerTransactions?: number;
@@ -46,7 +46,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   readonly #tables: Tables;
   readonly #lockWaitSeconds: number;
   readonly #maxConnections: number;
-  /** Present where the connections are the kit's own; the pool of an application is used as it is. */
+  /** Present if the kit opens the connections. An application's pool is used without a pipeline. */
   readonly #pipeline?: MysqlPipeline;
   readonly #own: boolean;
   readonly #prepared = new WeakSet<object>();
@@ -107,7 +107,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     const { ask, abandon, rollback, commit } = this.#watch(connection);
     const send = (sql: string) => ask(() => connection.query(sql));
     try {
-      // Holds for the next transaction only: the session of an application's pool stays as it was.
+      // This affects only the next transaction, so the session of an application's pool stays unchanged.
       if (!this.#own) await send("set transaction isolation level read committed");
       await send("start transaction");
     } catch (error) {
@@ -133,7 +133,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     return pipelinedTransaction(connection, watched);
   }
 
-  /** Returns how to send statements on a connection, and the ways to give it back. */
+  /** Returns a function that sends statements on a connection, and functions that give it back. */
   #watch(connection: MysqlConnection, onEnd?: () => void): TransactionEnds {
     const query = (sql: string) => connection.query(sql);
     const session = physical(connection);
@@ -151,7 +151,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
 
   async warnings(): Promise<string[]> {
     const unexamined = serverWarnings(await askMysql(this.reader));
-    // Its variables are its own, and may not have these names.
+    // This product's variables may have other names.
     if (unexamined.length > 0) return unexamined;
     const { rows } = await this.reader.run<{ name: string; value: string }>(
       `show global variables where variable_name in ('innodb_flush_log_at_trx_commit', 'sync_binlog', 'log_bin')`,
@@ -165,7 +165,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     const warnings = weak
       .filter(([name, matters]) => matters && settings.get(name) !== "1")
       .map(([name]) => `MySQL has ${name} = ${settings.get(name)}: a commit may be lost in a crash.`);
-    // The status and not the setting: semi-synchronous replication goes on without replicas that do not answer.
+    // The setting stays on if semi-synchronous replication continues without replicas, so read the status.
     const waiting = await this.reader.run(
       `show global status where variable_name in ('Rpl_semi_sync_master_status', 'Rpl_semi_sync_source_status')
         and value = 'ON'`,
@@ -192,7 +192,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     return "promise" in this.#source ? this.#source.promise() : this.#source;
   }
 
-  /** Takes a connection. Throws away those that are likely to be as dead as another one. */
+  /** Takes a connection. Closes connections that are suspected to be dead. */
   async #connect(pool = this.#pool!): Promise<MysqlConnection> {
     try {
       for (;;) {
@@ -207,7 +207,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     }
   }
 
-  /** Sets the session of a connection of the kit's own, once for each session. */
+  /** Prepares the session of a connection of the kit's own, once for each session. */
   async #prepare(connection: MysqlConnection): Promise<void> {
     const session = physical(connection);
     session.stream?.ref?.();
@@ -243,7 +243,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   }
 }
 
-/** Runs a statement of the application. The error stays as it is, but mysql2 adds the text with its values, which is hidden. */
+/** Runs a statement of the application. Hides the values, which mysql2 adds to an error. */
 async function query(
   connection: MysqlConnection,
   sql: string,
@@ -257,7 +257,7 @@ async function query(
   }
 }
 
-/** Refuses an object as a value: mysql2 would write it as assignments, and a parsed request would become SQL. */
+/** Refuses an object as a value. mysql2 would write it as assignments, so parsed input would become SQL. */
 function plain(value: unknown): unknown {
   const isPlain =
     typeof value !== "object" ||

@@ -22,13 +22,13 @@ export interface MysqlPool {
   end(): Promise<void>;
 }
 
-/** A pool of mysql2, of either kind. */
+/** A pool of mysql2, with callbacks or with promises. */
 export type AnyMysqlPool = MysqlPool | { promise(): MysqlPool };
 
 /** The maximum time to connect, in milliseconds. */
 export const connectTimeoutMs = 3000;
 
-/** Loads the driver at its first use. A bundler needs no package whose import is inside of a try. */
+/** Loads the driver at its first use. Inside `try`, a bundler does not require the package. */
 async function loadMysql() {
   try {
     return await import("mysql2/promise");
@@ -56,13 +56,16 @@ export async function openMysqlPool(
   });
 }
 
-/** Returns the number of connections of an application's pool, where the pool shows it. */
+/** Returns the number of connections of an application's pool, if the pool shows it. */
 export function sizeOf(pool: AnyMysqlPool): number | undefined {
   const { pool: inner = pool } = pool as { pool?: object };
   return (inner as { config?: { connectionLimit?: number } }).config?.connectionLimit;
 }
 
-/** Takes a connection of the pool, which by itself would wait for ever for a free one. The error contains `shortage`. */
+/**
+ * Takes a connection of the pool. The pool would wait forever for a free one, so this rejects after a time
+ * limit. The error contains `shortage`.
+ */
 export async function connectionOf(pool: MysqlPool, shortage = ""): Promise<MysqlConnection> {
   const connecting = pool.getConnection();
   const message = `No connection of the MySQL pool was free in time. ${shortage}`.trim();
@@ -70,7 +73,7 @@ export async function connectionOf(pool: MysqlPool, shortage = ""): Promise<Mysq
   try {
     return await withTimeout(connecting, connectTimeoutMs, tooLate);
   } catch (error) {
-    // A connection that comes later is given back.
+    // A connection that arrives later is given back.
     connecting.then(
       (connection) => connection.release(),
       () => undefined,
@@ -93,12 +96,12 @@ export function sessionOn(
 export function mysqlResult([answer]: readonly unknown[]): SqlResult {
   if (Array.isArray(answer)) return { rows: answer as Record<string, unknown>[], affected: answer.length };
   const { affectedRows = 0, info = "" } = answer as { affectedRows?: number; info?: string };
-  // An update that changes nothing has found its row all the same, whatever flags the pool has.
+  // Some pools count only changed rows. An update that changes nothing has found its row nevertheless.
   const matched = /Rows matched: (\d+)/.exec(info)?.[1];
   return { rows: [], affected: matched === undefined ? affectedRows : Number(matched) };
 }
 
-/** Returns whether an error came from the server, whose errors have a state. */
+/** Returns whether an error came from the server. Only errors of the server have `sqlState`. */
 export function hasServerAnswered(error: unknown): boolean {
   return (error as { sqlState?: unknown }).sqlState !== undefined;
 }
@@ -113,7 +116,7 @@ export async function hasSeveralWriters(session: Session): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Returns whether the server says that a connection waits for a lock. */
+/** Returns whether the server reports that a connection waits for a lock. */
 export async function mysqlWaitsForLock(asking: Session, connection: MysqlConnection): Promise<boolean> {
   const { threadId } = connection as { threadId?: number | null };
   const sql = "select 1 from information_schema.processlist where id = ? and state like 'Waiting for%lock%'";
@@ -121,17 +124,17 @@ export async function mysqlWaitsForLock(asking: Session, connection: MysqlConnec
   return rows.length > 0;
 }
 
-/** Returns the connection itself, which stays the same when the pool gives it out again in a new wrapper. */
+/** Returns the driver's own connection. It stays the same when the pool gives it out in a new wrapper. */
 export function physical(connection: MysqlConnection): { stream?: Partial<Socket> } {
   return (connection as { connection?: object }).connection ?? connection;
 }
 
 /**
- * Ends a connection, also while a statement runs on it. `destroy` alone would wait for the server to close its side, and the
- * statement would never end.
+ * Ends a connection, even while a statement runs on it. `destroy` alone would wait for the server to close
+ * its side, and the statement would never end.
  */
 export function cutOffConnection(connection: MysqlConnection): void {
-  // Without a listener an error of the socket would end the process.
+  // Without a listener, an error of the socket would end the process.
   (physical(connection) as Partial<EventEmitter>).on?.("error", () => undefined);
   physical(connection).stream?.destroy?.(new Error("The connection was cut off."));
   connection.destroy();

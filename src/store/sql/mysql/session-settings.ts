@@ -1,30 +1,31 @@
 import { optionInvalid } from "../../../shared/unknown-names.js";
 import { type Session } from "../driver/sql-tx.js";
 
-/** The settings with which the kit's statements do what they say, as the server writes them. */
+/** The settings that the kit's statements require, in the server's spelling. */
 const safe: Readonly<Record<string, string>> = {
-  // Without it a connection would read old rows, and what it renews would not be committed.
+  // Without autocommit, a connection would read old rows, and never commit the renewal of a lease.
   autocommit: "ON",
-  // Otherwise a commit begins the next transaction, in which a renewal is not committed, or ends the connection.
+  // CHAIN begins a transaction after each commit, so renewals would not commit. RELEASE ends the connection.
   completion_type: "NO_CHAIN",
-  // The driver writes and reads UTF-8, whatever the server takes the bytes for.
+  // The driver writes and reads UTF-8, so the server must treat the bytes as UTF-8.
   character_set_client: "utf8mb4",
   character_set_connection: "utf8mb4",
   character_set_results: "utf8mb4",
-  // Otherwise the server refuses writes that use no index, as a migration has.
+  // With safe updates, the server refuses writes that use no index, such as those of a migration.
   sql_safe_updates: "OFF",
 };
 
-/** The setting that limits the rows of every query, and its highest value. A lower one hides payments from a lock. */
+/** The setting that limits the rows of every query, and its maximum. A lower one hides payments. */
 const limit = ["sql_select_limit", "18446744073709551615"] as const;
 
-/** The modes in which the server reads other values than the driver wrote, which writes quotes with backslashes. */
+/** The modes in which the server would misread strings: the driver escapes quotes with backslashes. */
 const unsafeModes = ["NO_BACKSLASH_ESCAPES", "EMPTY_STRING_IS_NULL"];
 
 /**
- * Gives a session of the kit's own the settings that are safe. A server may have others for all its sessions.
+ * Sets the safe settings in a session of the kit's own, because a server may have other defaults.
  *
- * @throws ConfigurationError `option_invalid` for an unsafe `sql_mode`, which the application's statements may need
+ * @throws ConfigurationError `option_invalid` for an unsafe `sql_mode`, which the application's statements
+ * may need
  */
 export async function prepareSession(session: Session, lockWaitSeconds: number): Promise<void> {
   await session.run("set session transaction isolation level read committed", []);
@@ -37,19 +38,19 @@ export async function prepareSession(session: Session, lockWaitSeconds: number):
 }
 
 /**
- * Refuses a session of an application with other settings: the kit does not change them.
+ * Refuses a session of an application with other settings. The kit does not change an application's session.
  *
  * @throws ConfigurationError `option_invalid`
  */
 export async function refuseUnsafeSession(session: Session): Promise<void> {
-  // Asked for alone, because it limits the rows of the other answer too.
+  // This setting is read first, because it also limits the rows of the second query.
   const [known] = await readSettings(session, [limit[0]]);
   const unsafe = known && known[1] !== limit[1] ? [limit] : await unsafeSettings(session);
   for (const [name, value] of unsafe)
     throw optionInvalid("urlOrPool", `the pool's connections must have ${name} = ${value}.`);
 }
 
-/** Returns the settings of a session that must be others, except the limit, with their safe values. */
+/** Returns the unsafe settings of a session with their safe values. Does not check the limit of rows. */
 async function unsafeSettings(session: Session): Promise<[name: string, value: string][]> {
   const found = await readSettings(session, [...Object.keys(safe), "sql_mode"]);
   const modes = found.find(([name]) => name === "sql_mode")?.[1].split(",") ?? [];
@@ -62,7 +63,7 @@ async function unsafeSettings(session: Session): Promise<[name: string, value: s
   });
 }
 
-/** Reads the settings that the server has: not every product has all of them. */
+/** Reads the settings that the server has. Not every product has all of them. */
 async function readSettings(session: Session, names: readonly string[]): Promise<[string, string][]> {
   const list = names.map((name) => `'${name}'`).join(", ");
   const { rows } = await session.run(`show session variables where variable_name in (${list})`, []);

@@ -5,22 +5,27 @@ import { type SqlTx } from "../driver/sql-tx.js";
 import { runInside } from "../transaction/lazy-tx.js";
 import { Savepoints } from "./savepoints.js";
 
-/** The driver's handle: of pg, or of mysql2/promise. */
+/** The handle of the driver pg or mysql2/promise. */
 type Handle = Record<"query" | "execute", (statement: unknown, values?: unknown) => Promise<unknown>>;
 type Callback = (error: unknown, ...answer: unknown[]) => void;
 
-/** The savepoints of each transaction, which all its pools share. */
+/** The savepoints of each transaction. All pools of a transaction share them. */
 const savepoints = new WeakMap<object, Savepoints<Handle>>();
 
 /**
- * Returns an object for an ORM that looks like the pool of its driver, `pg` or `mysql2`. All its connections are the transaction of
- * the handler: what the ORM writes commits with the handler's mark "done", or not at all. BEGIN, COMMIT and ROLLBACK become
- * savepoints. One connection has a transaction open at a time, and the others wait for its end. `end` and `release` close nothing.
- * An isolation level above read committed rejects with `transaction_control_refused`, and every use after the handler's end with
- * `transaction_closed`. See docs/orms.md.
+ * Returns an object for an ORM that looks like a pool of the driver, `pg` or `mysql2`. All its connections
+ * are the transaction of the handler. So the ORM's writes commit with the handler's mark "done", or not at
+ * all.
+ * - BEGIN, COMMIT and ROLLBACK become savepoints
+ * - one connection has a transaction open at a time, and the others wait for its end
+ * - `end` and `release` close nothing
+ * - an isolation level above read committed rejects with `transaction_control_refused`
+ * - every use after the handler's end rejects with `transaction_closed`
  *
- * @param Class - The driver's class of pools, for an ORM that asks for an instance of it, and for the type.
- * @param types - The parsers of values for `pg`, where the ORM has parsers of its own.
+ * See docs/orms.md.
+ *
+ * @param Class - The driver's class of pools, for the type, and for an ORM that checks with `instanceof`.
+ * @param types - The parsers of values for `pg`, if the ORM has its own parsers.
  * @throws TillkitError `transaction_control_refused` on SQLite.
  */
 export function asPool<Pool>(tx: SqlTx, Class?: { prototype: Pool }, types?: unknown): Pool {
@@ -32,15 +37,15 @@ export function asPool<Pool>(tx: SqlTx, Class?: { prototype: Pool }, types?: unk
 }
 
 /**
- * The pool, and also each of its connections. Methods resolve, or call a callback that is given as the last argument. They are
- * fields, because the prototype may be exchanged.
+ * Both the pool and each of its connections. Methods resolve, or call a callback that is the last argument.
+ * Methods are fields, because `asPool` may replace the prototype.
  */
 class OrmPool extends EventEmitter {
   readonly #tx: SqlTx;
   readonly #types: unknown;
-  /** The newest step of this connection, which never rejects. */
+  /** The newest step of this connection. It never rejects. */
   #newest: Promise<unknown> = Promise.resolve();
-  /** The emitter of pg's events of its protocol, of which none happens here. */
+  /** The emitter of pg's protocol events. It never emits one. */
   readonly connection = new EventEmitter();
 
   constructor(tx: SqlTx, types: unknown) {
@@ -82,7 +87,7 @@ class OrmPool extends EventEmitter {
       return all.run(this, text, send);
     });
     if (!callback) return answer;
-    // The answer of mysql2 is a list: the rows, and the fields.
+    // A result of mysql2 is a list: the rows, and the fields.
     const succeed = (given: unknown) =>
       callback(null, ...(this.#tx.dialect === "mysql" ? (given as []) : [given]));
     answer.then(succeed, callback);

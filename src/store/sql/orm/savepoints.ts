@@ -4,27 +4,27 @@ import { refuseEnding } from "../transaction/transaction-parts.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { type TransactionCommand, transactionCommand } from "./transaction-command.js";
 
-/** Sends `text` on the driver's handle, or the statement of the ORM where it is left out. */
+/** Sends `text` on the driver's handle or, without `text`, the statement of the ORM. */
 export type Send<Raw> = (raw: Raw, text?: string) => Promise<unknown>;
 
 /**
- * The transactions that ORMs open inside one transaction of the kit, as savepoints. A session is a connection as an ORM sees it.
- * One session has a transaction open at a time, and the others wait.
+ * The transactions that ORMs open inside one transaction of the kit, as savepoints. A session is a connection
+ * as an ORM sees it. One session has a transaction open at a time, and the others wait.
  */
 export class Savepoints<Raw> {
   readonly #tx: Transaction<Raw>;
   readonly #semaphore = new Semaphore(1);
-  /** The open ones, from the oldest, which is a begin. */
+  /** The open savepoints, oldest first. The oldest is a begin. */
   readonly #open: { name: string; isBegin: boolean }[] = [];
   #holder: object | undefined;
   #endTurn: (() => void) | undefined;
-  /** The first failure inside of a savepoint. Only a rollback runs after it. */
+  /** The first failure inside a savepoint. After it, only a rollback runs. */
   #failure: { cause: unknown } | undefined;
   #count = 0;
 
   constructor(tx: Transaction<Raw>) {
     this.#tx = tx;
-    // The sessions that wait are refused then.
+    // This lets the waiting sessions continue, and their statements are refused.
     tx.onClosed = () => this.#endTurn?.();
   }
 
@@ -45,14 +45,14 @@ export class Savepoints<Raw> {
     });
   }
 
-  /** Rolls back what a session left open. */
+  /** Rolls back everything that a session left open. */
   async release(session: object, send: Send<Raw>): Promise<void> {
     while (this.#holder === session && this.#open.length > 0) await this.run(session, "rollback", send);
   }
 
   async #run(command: TransactionCommand | undefined, send: Send<Raw>): Promise<unknown> {
     const isRollback = command?.kind.startsWith("rollback");
-    // What fails inside of a savepoint is returned: thrown, it would poison the whole transaction.
+    // An error inside a savepoint is returned, because a thrown error would poison the whole transaction.
     const { error, answer } = await this.#tx.onHandle(async (ask) => {
       if (this.#failure && !isRollback) return { error: poisoned(this.#failure.cause) };
       try {
@@ -80,7 +80,7 @@ export class Savepoints<Raw> {
       answer = await send(`savepoint ${added.name}`);
       this.#open.push(added);
     } else if (at < 0 || kind === "mode" || kind === "savepoint") {
-      // Without an effect, as on a connection without a transaction. The answer has the driver's form.
+      // Without a transaction, this has no effect. The query returns a result in the driver's form.
       return send("select 1");
     } else {
       const savepoint = this.#open[at]!.name;

@@ -1,6 +1,6 @@
 import { TillkitError } from "../../../errors/index.js";
 
-/** What a statement does to the transaction of its connection; `name` is that of a savepoint, as it is written. */
+/** The effect of a statement on the transaction. `name` is the savepoint's name as it is written. */
 export interface TransactionCommand {
   kind: "begin" | "commit" | "rollback" | "mode" | "savepoint" | "release" | "rollback to";
   name?: string | undefined;
@@ -22,9 +22,9 @@ const patterns = [
 ].map(([kind, pattern]) => [kind as TransactionCommand["kind"], new RegExp(pattern!, "i")] as const);
 
 /**
- * Returns what a statement does to the transaction of its connection, or `undefined` where it is another statement.
+ * Returns the effect of a statement on the transaction of its connection, or `undefined` if it has none.
  *
- * @throws TillkitError `transaction_control_refused` where it does what the transaction of a handler cannot do.
+ * @throws TillkitError `transaction_control_refused` if a handler's transaction cannot do this
  */
 export function transactionCommand(statement: string): TransactionCommand | undefined {
   const stripped = statement.replace(/^(\s|--.*\n|\/\*[^]*?\*\/)+/, "");

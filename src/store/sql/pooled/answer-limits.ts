@@ -4,17 +4,17 @@ import { Deadlines, type Waiting } from "../../../shared/deadlines.js";
 import { withTimeout } from "../../../shared/with-timeout.js";
 import { type Purpose } from "../driver/driver.js";
 
-/** Sends a statement on one connection. Settles as the statement does, or when the connection is cut off. */
+/** Sends a statement on one connection. Settles with the statement, or when the connection is cut off. */
 export type Ask = <T>(send: () => Promise<T>, purpose?: Purpose) => Promise<T>;
 
-/** A connection, whose `session` stays the same when the pool gives it out again. */
+/** A connection. Its `session` stays the same when the pool gives the connection out again. */
 interface Watched {
   session: object;
   query(sql: string): Promise<unknown>;
   cutOff: (error: Error) => void;
-  /** Returns the error with which the server ended the connection, which a later statement does not repeat. */
+  /** Returns the error with which the server ended the connection. A later statement has another error. */
   whyEnded?: () => Error | undefined;
-  /** Asks on another connection whether the server lets this one wait for a lock. Then it is not dead. */
+  /** Asks on another connection whether this one waits for a lock. Then it is not dead. */
   waitsForLock?: () => Promise<boolean>;
 }
 
@@ -27,40 +27,43 @@ interface Asked extends Waiting {
 }
 
 /**
- * How much longer than `busyTimeoutMs` an answer may take: the server itself ends a wait for a lock after that time. With the
- * defaults, two of six seconds are left for a new connection.
+ * The time beyond `busyTimeoutMs` after which an answer is late. The server itself ends a wait for a lock
+ * after `busyTimeoutMs`. With the defaults, two of six seconds are left for a new connection.
  */
 const marginMs = 1000;
-/** How long the server may take to say why an answer is late. */
+/** The maximum time for the server to answer whether a late statement waits for a lock. */
 const lockAnswerMs = 500;
 /** The additional time for statements that read or write many rows, which a slow machine may need. */
 const manyRowsMs = 60_000;
-/** The time for a step of a migration, which may make an index of a large table. */
+/** The time limit for a step of a migration, which may make an index of a large table. */
 const migrationMs = 3_600_000;
-/** For a handler's statements, which have the time limit of the handler: the longest time of a timer. */
+/** The maximum time of a timer, for a handler's statements. The handler's own time limit applies to them. */
 const endlessMs = 2 ** 31 - 1;
 
-/** When a connection was opened or last answered. Several stores may share a pool. */
+/** For each connection, the time when it was opened or last answered. Several stores may share a pool. */
 const answeredAt = new WeakMap<object, number>();
-/** When the kit began to watch which connections a pool of an application opens. */
+/** For each application's pool, the time since which the kit notes the opening of connections. */
 const watchedSince = new WeakMap<object, number>();
 
 /**
- * Cuts off connections that do not answer. After one was found dead, those that have not answered since are suspect: what swallows
- * the bytes of one connection often swallows those of all, and each would be found by a statement of its own.
+ * Cuts off connections that do not answer. After one was found dead, all connections that have not answered
+ * since then are suspect: a firewall that drops one connection often drops all.
  */
 export class AnswerLimits {
-  /** How long a short statement may take, in milliseconds. */
+  /** The time limit of a short statement, in milliseconds. */
   readonly limitMs: number;
   readonly #isSessionOver: (error: unknown) => boolean;
   readonly #short: Deadlines<Asked>;
   readonly #application: Deadlines<Asked>;
   readonly #queues: Partial<Record<Purpose, Deadlines<Asked>>>;
-  /** Stands for a connection that has not answered a statement of the kit. In a pool of the kit's own it is new. */
+  /** The assumed last answer of a connection without one. A connection of the kit's own pool is new. */
   #unknownAt = Infinity;
   #deadFoundAt = -Infinity;
 
-  /** @param isSessionOver - Whether an error of the server means that its sessions are of no more use. */
+  /**
+   * @param isSessionOver - Returns whether an error of the server means that its sessions are no longer
+   * usable.
+   */
   constructor(busyTimeoutMs: number, isSessionOver: (error: unknown) => boolean) {
     this.limitMs = busyTimeoutMs + marginMs;
     this.#isSessionOver = isSessionOver;
@@ -71,7 +74,7 @@ export class AnswerLimits {
     this.#queues = { application: this.#application, upkeep, migration };
   }
 
-  /** Notes when an application's pool opens connections: it may have opened others long ago, for its own statements. */
+  /** Notes when an application's pool opens connections. It may have opened others before. */
   watchPool(pool: object, event: "connect" | "connection", sessionOf: (connection: never) => object): void {
     if (!("on" in pool)) return;
     const note = (connection: object): void => noteAnswer(sessionOf(connection as never));
@@ -80,17 +83,17 @@ export class AnswerLimits {
     watchedSince.set(pool, this.#unknownAt);
   }
 
-  /** Returns whether a connection is likely to be dead, because another one was found dead after its last answer. */
+  /** Returns whether a connection has not answered since another one was found dead. */
   isSuspect(session: object): boolean {
     return (answeredAt.get(session) ?? this.#unknownAt) < this.#deadFoundAt;
   }
 
-  /** Returns how to send statements on a connection. */
+  /** Returns a function that sends statements on a connection. */
   on(watched: Watched): Ask {
     const ask: Ask = (send, purpose) => {
       const asked = () => this.#ask(watched, send, this.#queues[purpose!] ?? this.#short);
       if (purpose !== "application" || !this.isSuspect(watched.session)) return asked();
-      // Without a limit for the statement itself, nothing else would find the connection dead.
+      // The statement has no time limit, so a dead connection would not be noticed without this query.
       return ask(() => watched.query("select 1")).then(asked);
     };
     return ask;
@@ -131,7 +134,7 @@ export class AnswerLimits {
   }
 
   #onLate(asked: Asked): void {
-    // After a pause of this process the answer may have come, and is read before this.
+    // After a pause of this process, the answer may have arrived. It is read before this callback.
     setImmediate(() => void this.#endLate(asked));
   }
 
@@ -140,7 +143,8 @@ export class AnswerLimits {
     const asking = asked.waitsForLock?.().catch(() => false);
     const waits = asking && (await withTimeout(asking, lockAnswerMs, undefined, { unref: true }));
     if (asked.isAnswered) return;
-    // The server answers, or the statement was sent before a connection was found dead: it says nothing about newer connections.
+    // If the statement waits for a lock, or was sent before another connection was found dead, newer
+    // connections are not suspect because of it.
     if (waits || asked.since < this.#deadFoundAt) return asked.end();
     const now = performance.now();
     this.#deadFoundAt = now;

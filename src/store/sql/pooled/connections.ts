@@ -7,25 +7,22 @@ import { withTimeout } from "../../../shared/with-timeout.js";
 interface PooledConnection<Answer> {
   query(sql: string): Promise<Answer>;
   giveBack(): void;
-  /** Ends the connection immediately, also while a statement runs on it. */
+  /** Ends the connection immediately, even while a statement runs on it. */
   cutOff(error: Error): void;
-  /** Called before the connection is given back or cut off. Has the error if it is cut off. */
+  /** Called before the connection is given back or cut off. Gets the error in the latter case. */
   onEnd?: ((error?: Error) => void) | undefined;
 }
 
-/** After how much silence, in milliseconds, the operating system checks a connection of the kit's own. */
+/** The silence, in milliseconds, after which the operating system checks a connection of the kit's own. */
 export const keepAliveAfterMs = 10_000;
 
-/** The maximum duration of a rollback, in milliseconds. Over a connection that died silently it would never end. */
+/** The maximum duration of a rollback, in milliseconds. On a dead connection, a rollback would never end. */
 const maxRollbackMs = 2000;
 
-/** How long to wait for a connection of the pool where the server takes no more, in milliseconds. */
+/** The maximum wait, in milliseconds, for a free connection if the server accepts no more. */
 const maxFullMs = 3000;
 
-/**
- * Takes a connection of a pool. Where the server takes no further one, it waits for one that is open already: the pool gives those that
- * are free.
- */
+/** Takes a connection of a pool. If the server accepts no further one, waits for a free one. */
 export async function takeOpen<Connection>(
   take: () => Promise<Connection>,
   isFull: (error: unknown) => boolean,
@@ -42,7 +39,7 @@ export async function takeOpen<Connection>(
 }
 
 /**
- * Returns the ways in which a transaction gives its connection back. Only the first call has an effect.
+ * Returns functions that end a transaction and give its connection back. Only the first call has an effect.
  *
  * @param open - The functions that abandon the open transactions of the driver.
  */
@@ -81,12 +78,12 @@ export function replicationWarning(database: string, standbys: number): string {
   return `replication_asynchronous: ${seen}: a failover can lose a webhook that was answered 200. ${errorFixes.replication_asynchronous}`;
 }
 
-/** Returns whether a connection with this socket is gone. Of a driver with another kind of connection this is not known. */
+/** Returns whether the connection of this socket is lost. Returns `false` for a driver without a socket. */
 export function isGone(socket: Partial<Socket> | undefined): boolean {
   return socket?.destroyed === true || socket?.readable === false;
 }
 
-/** Returns the error for a driver's package that cannot be loaded: none is a dependency of the kit. */
+/** Returns the error for a driver's package that cannot be loaded. No driver is a dependency of the kit. */
 export function driverMissing(name: string, neededBy: string, cause: unknown): TillkitError {
   const message = `${neededBy} needs the package ${name}; run "npm install ${name}".`;
   return new TillkitError("driver_missing", message, { cause });

@@ -1,14 +1,15 @@
 import { withTimeout } from "../../../shared/with-timeout.js";
 
-/** How long a group of webhooks waits for the pipelined connection, before a plain one is used. */
+/** The maximum wait, in milliseconds, of a group of webhooks for the pipelined connection. */
 const maxWaitMs = 100;
 
-/** For how long the connection is not tried again after it could not be opened. */
+/** The time, in milliseconds, without a new attempt after the connection could not be opened. */
 const retryAfterMs = 5000;
 
 /**
- * The pipelined connection of a driver, which only the recording of webhooks uses: statements are sent before the results of those
- * in front of them are there. One is enough: one commit is under way at a time, and while that hangs, plain connections are used.
+ * The pipelined connection of a driver, which sends statements before the previous ones have their results.
+ * Only the recording of webhooks uses it. One is enough: one commit is under way at a time, and during a slow
+ * commit, plain connections are used.
  */
 export abstract class PipelinedConnection<
   Pool extends { end(): Promise<unknown> },
@@ -19,13 +20,13 @@ export abstract class PipelinedConnection<
   #isTaken = false;
   #retryAt = 0;
 
-  /** Opens a pool of one connection, apart from the other connections. */
+  /** Opens a pool of one connection, separate from the other connections. */
   protected abstract open(): Promise<Pool>;
   protected abstract connect(pool: Pool): Promise<Client>;
-  /** Whether the client, and everything between it and the database, can pipeline statements. */
+  /** Returns whether the client, and every proxy before the database, can pipeline statements. */
   protected abstract canPipeline(client: Client): boolean | Promise<boolean>;
 
-  /** Takes the connection, until `free` is called. Resolves `undefined` while it is taken or cannot be opened shortly. */
+  /** Takes the connection until `free` is called. Resolves `undefined` if it is taken or not open in time. */
   async take(): Promise<Client | undefined> {
     if (this.#isTaken || this.#closing || performance.now() < this.#retryAt) return undefined;
     this.#isTaken = true;
@@ -35,7 +36,7 @@ export abstract class PipelinedConnection<
     return client;
   }
 
-  /** Notes that the connection was given back, or thrown away. */
+  /** Marks the connection as given back or closed. */
   free(): void {
     this.#isTaken = false;
   }
@@ -45,7 +46,7 @@ export abstract class PipelinedConnection<
     await this.#closing.catch(() => undefined);
   }
 
-  /** Never rejects: a plain connection reports what is wrong. */
+  /** Takes the connection, and never rejects: the plain connection that is then used reports the problem. */
   async #take(): Promise<Client | undefined> {
     try {
       this.#opening ??= this.open();

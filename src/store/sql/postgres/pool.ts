@@ -13,7 +13,7 @@ export interface PostgresClient {
   release(error?: Error | boolean): void;
 }
 
-/** A client, how to send statements on it, and the ways to give it back. */
+/** A client, with a function that sends statements on it, and functions that give it back. */
 export interface WatchedClient extends ReturnType<typeof endsOf<PostgresAnswer>> {
   client: PostgresClient;
   ask: Ask;
@@ -24,7 +24,7 @@ export interface PostgresPool {
   connect(): Promise<PostgresClient>;
   query(sql: string, params?: unknown[]): Promise<PostgresAnswer>;
   end(): Promise<void>;
-  /** Its settings; `max` is the number of its clients. */
+  /** The settings of the pool. `max` is the number of its clients. */
   readonly options?: { max?: number | undefined };
 }
 
@@ -35,17 +35,17 @@ export interface PostgresAnswer {
   command: string;
 }
 
-/** Returns the client as an event emitter. It is none in the public type, which the overloads of pg's own types would not fit. */
+/** Returns the client as an event emitter. pg's own overloads would not fit the public type. */
 export function eventsOf(client: PostgresClient): EventEmitter & { unref?: () => void } {
   return client as unknown as EventEmitter;
 }
 
-/** Returns the socket of a client, where pg itself has it. */
+/** Returns the socket of a client. pg's types do not show it. */
 export function socketOf(client: PostgresClient): Partial<Socket> | undefined {
   return (client as { connection?: { stream?: Partial<Socket> } }).connection?.stream;
 }
 
-/** Returns whether the server says that a client waits for a lock. Behind a pooler the server does not know the client's number. */
+/** Returns whether the server reports that a client waits for a lock. Behind a pooler, it cannot. */
 export async function postgresWaitsForLock(asking: Session, client: PostgresClient): Promise<boolean> {
   const { processID } = client as { processID?: number };
   const sql = "select 1 from pg_stat_activity where pid = ? and wait_event_type = 'Lock'";
@@ -53,12 +53,12 @@ export async function postgresWaitsForLock(asking: Session, client: PostgresClie
   return rows.length > 0;
 }
 
-/** Takes a client. Where the server has no connection left for another one, it waits for one that is free. */
+/** Takes a client. If the server accepts no more connections, waits for a free client. */
 export function takeClient(pool: PostgresPool): Promise<PostgresClient> {
   return takeOpen(() => pool.connect(), isPostgresFull);
 }
 
-/** Throws a client away. Without its socket pg would wait for a server that may be gone. */
+/** Ends a client. pg alone would wait for a server that may be gone, so the socket is closed, too. */
 export function cutOffClient(client: PostgresClient, error: Error): void {
   client.release(error);
   socketOf(client)?.destroy?.();
@@ -69,13 +69,13 @@ export function postgresResult({ rows, rowCount }: PostgresAnswer): SqlResult {
   return { rows: rows as Record<string, unknown>[], affected: rowCount ?? 0 };
 }
 
-/** Throws if a commit was a rollback, as after a statement that failed without the kit's knowledge. */
+/** Throws if the commit was in fact a rollback, for example after a failure that the kit did not see. */
 export function expectCommitted({ command }: PostgresAnswer): void {
   if (command !== "COMMIT")
     throw new TillkitError("transaction_poisoned", "PostgreSQL rolled the transaction back.");
 }
 
-/** Loads the driver at its first use. A bundler needs no package whose import is inside of a try. */
+/** Loads the driver at its first use. Inside `try`, a bundler does not require the package. */
 async function loadPg() {
   try {
     return await import("pg");
@@ -84,7 +84,7 @@ async function loadPg() {
   }
 }
 
-/** Opens a pool of the kit's own. An idle one does not keep the process alive. */
+/** Opens a pool of the kit's own. An idle pool does not keep the process alive. */
 export async function openPostgresPool(
   url: string,
   maxConnections: number,
@@ -102,9 +102,9 @@ export async function openPostgresPool(
     application_name: "tillkit",
     ...options,
   });
-  // An idle connection that breaks is replaced at the next use. Without a listener its error would end the process.
+  // The pool replaces a broken idle connection. Without a listener, its error would end the process.
   pool.on("error", () => undefined);
-  // A connection may also break after it was given out and before the code that gets it can listen.
+  // A connection may break before the code that gets it can listen.
   pool.on("connect", (client) => void client.on("error", () => undefined));
   return pool;
 }

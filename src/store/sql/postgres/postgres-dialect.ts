@@ -6,7 +6,7 @@ import { concealValues, type Dialect } from "../driver/dialect.js";
 /** The SQL of PostgreSQL. */
 export const postgresDialect: Dialect = {
   name: "postgres",
-  // The time of the statement, which may be much later than that of the transaction.
+  // The time of the statement, which may be much later than the time of the transaction.
   now: "(extract(epoch from statement_timestamp()) * 1000)::bigint",
   rowsPerStatement: 200,
   takesLists: true,
@@ -23,13 +23,13 @@ export const postgresDialect: Dialect = {
   forUpdateSkipLocked: "for update skip locked",
   forShare: "for share",
   forceIndex: () => "",
-  // One value is not passed as a list: PostgreSQL assumes that a list has ten, finds a plan for this very call much cheaper than
-  // the one that it keeps, and so plans each call again.
+  // One value is not passed as a list. PostgreSQL assumes ten values in a list, so a plan for the actual list
+  // looks much cheaper than the stored plan, and PostgreSQL plans each call again.
   among: (column, values) =>
     values.length === 1
       ? { sql: `${column} = ?`, params: [...values] }
       : { sql: `${column} = any(?)`, params: [values] },
-  // Two index scans without a join, which take less time to plan and to run.
+  // Two index scans without a join take less time to plan and to run.
   amongRows: (column, query) => `${column} = any(array(${query}))`,
   isClashIn: (error, table) => (error as { table?: unknown }).table === table,
   translate(error, place) {
@@ -68,21 +68,23 @@ const idledTooLong =
   "first statement, or raise that setting.";
 
 /**
- * Returns whether a prepared statement is missing in its session, or is there already: a pooler gave the
- * session to several clients.
+ * Returns whether a prepared statement is missing in its session, or is there already. The cause is a pooler
+ * that gave the session to several clients.
  */
 export function isSharedSession(error: unknown): boolean {
   return ["26000", "42P05"].includes(String((error as { code?: unknown } | undefined)?.code));
 }
 
-/** Returns whether the transaction was ended in favour of another one. */
+/** Returns whether the server ended the transaction in favour of another one. */
 function isDeadlock(error: unknown): boolean {
   return ["40P01", "40001"].includes(String((error as { code?: unknown } | undefined)?.code));
 }
 
 /**
- * Returns whether no server answered, whose errors have a severity, or the server went away (classes 08 and
- * 57P) or ended this session, whose transaction was idle (25P03) or took too long (25P04).
+ * Returns whether one of these is true:
+ * - no server answered (errors of a server have a severity)
+ * - the server went away (classes 08 and 57P)
+ * - the server ended this session, because its transaction was idle (25P03) or took too long (25P04)
  */
 function isUnreachable(error: unknown): boolean {
   const { severity, code } = error as { severity?: unknown; code?: unknown };
@@ -91,23 +93,25 @@ function isUnreachable(error: unknown): boolean {
 }
 
 /**
- * Returns whether the sessions of this server are of no more use: it is a standby now (25006), goes away, or
- * has ended this session. Such a session would stay read-only after a failover.
+ * Returns whether the sessions of this server are no longer usable: the server is a standby now (25006), goes
+ * away, or has ended this session. Such a session would stay read-only after a failover.
  */
 export function isPostgresSessionOver(error: unknown): boolean {
   const { code, cause = {} } = error as { code?: unknown; cause?: { code?: unknown } };
   return /^(25006|25P0[34]|08...|57P..)$/.test(String(code ?? cause.code));
 }
 
-/** Returns whether the server, or the role, has no connection left for another client. */
+/** Returns whether the server, or the role, accepts no further connection. */
 export function isPostgresFull(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === "53300";
 }
 
 /**
- * Returns whether the server cannot run any statement now: no disk, memory or connection left (class 53), a
- * failing disk (58), a standby (25006), no access (28), no such database (3D000), no rights (42501), stopped
- * by a person or a time limit (57014).
+ * Returns whether the server cannot run any statement now, for one of these reasons:
+ * - no disk, memory or connection is left (class 53), or a disk fails (58)
+ * - the server is a standby (25006), there is no access (28) or no such database (3D000), or rights are
+ *   missing (42501)
+ * - a person or a time limit stopped the statement (57014)
  */
 function isUnable(error: unknown): boolean {
   const code = String((error as { code?: unknown }).code);
@@ -118,8 +122,9 @@ function isUnable(error: unknown): boolean {
 export interface NumberedStatement {
   text: string;
   /**
-   * The name to prepare it under, once per connection. It is a hash of the text, so that no other process that shares the session
-   * prepares another statement under it. Only the first few hundred statements have one; the kit has no more.
+   * The name under which each connection prepares the statement once. It is a hash of the text, so another
+   * process that shares the session cannot prepare a different statement under this name. Only the first
+   * `maxNames` different statements get a name.
    */
   name?: string;
 }
@@ -127,7 +132,7 @@ export interface NumberedStatement {
 const translated = new Map<string, NumberedStatement>();
 const maxNames = 300;
 
-/** Returns a statement with PostgreSQL's `$1`, `$2`, … for the kit's `?`. The kit's statements have no other question mark. */
+/** Returns a statement with `$1`, `$2`, … instead of `?`. The kit uses `?` only for parameters. */
 export function numbered(sql: string): NumberedStatement {
   const known = translated.get(sql);
   if (known) return known;
@@ -139,7 +144,7 @@ export function numbered(sql: string): NumberedStatement {
   return statement;
 }
 
-/** Returns the name to prepare a statement under. */
+/** Returns the name under which a statement is prepared. */
 export function nameOf(text: string): string {
   return `tillkit_${createHash("sha256").update(text).digest("hex").slice(0, 32)}`;
 }

@@ -33,7 +33,7 @@ import { isPostgresSessionOver, isSharedSession, numbered, postgresDialect } fro
 import { durabilityWarnings, sharesSessions } from "./server-checks.js";
 import { Wakeups } from "./wakeups.js";
 
-/** A pool of the kit's own, or of the application. Each transaction has a client to itself. */
+/** Uses a pool of the kit's own, or of the application. Each transaction has a client to itself. */
 export class PostgresDriver implements Driver<PostgresClient> {
   readonly dialect = postgresDialect;
   readonly handlerTransactions?: number;
@@ -47,9 +47,9 @@ export class PostgresDriver implements Driver<PostgresClient> {
   readonly #tables: Tables;
   readonly #busyTimeoutMs: number;
   #maxConnections: number;
-  /** Present where the connections are the kit's own; the pool of an application is used as it is. */
+  /** Present if the kit opens the connections. An application's pool is used without a pipeline. */
   readonly #pipeline?: PostgresPipeline;
-  /** Becomes false behind a pooler that shares sessions. */
+  /** Becomes false if a pooler shares sessions between clients. */
   #prepares: boolean;
   readonly #wakeups: Wakeups;
   readonly #answers: AnswerLimits;
@@ -62,7 +62,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
     this.#answers = new AnswerLimits(options.busyTimeoutMs, isPostgresSessionOver);
     if (typeof source !== "string") this.#answers.watchPool(source, "connect", (client) => client);
     this.#tables = tables;
-    // To the server 0 would mean to wait for ever.
+    // For the server, 0 would mean no time limit.
     this.#busyTimeoutMs = Math.max(1, options.busyTimeoutMs);
     this.#maxConnections = options.maxConnections;
     this.#prepares = typeof source === "string" && options.preparedStatements;
@@ -95,12 +95,12 @@ export class PostgresDriver implements Driver<PostgresClient> {
     if (!pipeline || !client) return undefined;
     pipeline.gather();
     const { open, begin } = this.#beginOn(client, pipelineSettings, "record", () => pipeline.free());
-    // If the begin fails, the next statement fails too, and nothing is written before that has its result.
+    // If the begin fails, the next statement also fails, and nothing is written before that.
     void begin.send();
     return pipeline.pipelined(open);
   }
 
-  /** Prepares a transaction on a client: its begin, and the statements that can follow it. */
+  /** Prepares a transaction on a client: its begin, and the statements that can follow. */
   #beginOn(
     client: PostgresClient,
     settings: Readonly<Record<string, string>>,
@@ -133,9 +133,9 @@ export class PostgresDriver implements Driver<PostgresClient> {
   }
 
   /**
-   * Returns the server's settings of a transaction: time limits, and null as a value in lists, which a server may read as a text. The
-   * server learns nothing of a connection that a firewall dropped, so it ends the kit's own transactions after twice the time in which
-   * the kit gives up. An application may pause between its statements.
+   * Returns the server's time limits for a transaction. The server does not notice that a firewall dropped a
+   * connection, so it ends the kit's own transactions after twice `limitMs`. An application may pause between
+   * its statements.
    */
   #settings(purpose: Purpose | undefined): Record<string, string> {
     const settings = { lock_timeout: String(this.#busyTimeoutMs), array_nulls: "on" };
@@ -147,9 +147,9 @@ export class PostgresDriver implements Driver<PostgresClient> {
     return this.#watch(await this.#connect());
   }
 
-  /** Returns how to send statements on a client, and the ways to give it back. */
+  /** Returns a function that sends statements on a client, and functions that give the client back. */
   #watch(client: PostgresClient, onEnd?: () => void): WatchedClient {
-    // One that breaks while no statement runs says so by this event only.
+    // A client that breaks while no statement runs reports this only with its `error` event.
     let ended: Error | undefined;
     const end = (error: Error): void => ends.abandon(error);
     const onError = (error: Error): void => end((ended ??= error));
@@ -164,7 +164,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
         eventsOf(client).off("error", onError);
         client.release();
       },
-      // The client may still emit an error, so that the listener stays.
+      // The listener stays, because the client may still emit an error.
       cutOff: (error: Error) => cutOffClient(client, error),
       onEnd,
     };
@@ -172,7 +172,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
     return { client, ask, ...ends };
   }
 
-  /** Refuses a server that breaks promises. Goes on without prepared statements behind a pooler that would mix them up. */
+  /** Refuses an unsafe server. Prepares no statements if a pooler would mix them up. */
   async #examineServer(): Promise<void> {
     try {
       if (this.#prepares) this.#prepares = !(await sharesSessions(await this.#take()));
@@ -187,7 +187,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
     const schema = postgresSchema(this.#tables);
     if (await isNewest(this.reader, schema)) return;
     const fix = async (tx: Session): Promise<void> => {
-      // Processes that start at the same time wait until the first has made all tables, which may exceed `busyTimeoutMs`.
+      // Other processes wait for the first one's migration, which may exceed `busyTimeoutMs`.
       await tx.run("set local lock_timeout = '60s'", []);
       await tx.run("select pg_advisory_xact_lock(hashtext(?))", [`tillkit ${this.#tables.meta}`]);
       await applyMissingSteps(tx, schema);
@@ -202,7 +202,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
 
   async warnings(): Promise<string[]> {
     const unexamined = serverWarnings(await askPostgres(this.reader));
-    // Its settings are its own, and may not have these names.
+    // This product's settings may have other names.
     if (unexamined.length > 0) return unexamined;
     return durabilityWarnings(this.reader);
   }
@@ -222,7 +222,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
     if (typeof this.#source === "string") await (await this.#opening?.catch(() => undefined))?.end();
   }
 
-  /** Opens the pool once, also where the first wake-up and the first statement come at the same time. */
+  /** Opens the pool once, even for concurrent first calls. */
   #open(): Promise<PostgresPool> {
     this.#opening ??=
       typeof this.#source === "string"
@@ -231,7 +231,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
     return this.#opening;
   }
 
-  /** Takes a client. Throws away those that are likely to be as dead as another one. */
+  /** Takes a client. Closes clients that are suspected to be dead. */
   async #connect(pool?: PostgresPool): Promise<PostgresClient> {
     try {
       for (;;) {
@@ -244,7 +244,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
     }
   }
 
-  /** Returns the kit's error for a failure of the pool, which names the shortage where a connection was not free in time. */
+  /** Returns the kit's error for an error of the pool. If no connection was free, it contains `shortage`. */
   #translate(error: unknown): unknown {
     const isWait = (error as Partial<Error>).message?.startsWith("timeout exceeded");
     const place = typeof this.#source === "string" ? hostOf(this.#source, 5432) : undefined;
@@ -254,8 +254,8 @@ export class PostgresDriver implements Driver<PostgresClient> {
   }
 
   /**
-   * Runs a statement of the kit: prepared, where the pool is the kit's own. The pool of an application may be another package than
-   * pg, or lead to a pooler that mixes up sessions.
+   * Runs a statement of the kit. It is prepared if the pool is the kit's own. An application's pool may be of
+   * another package than pg, or use a pooler that mixes up sessions.
    */
   #ask(
     client: Pick<PostgresClient, "query">,
@@ -269,7 +269,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
       if (Array.isArray(value)) values[index] = binaryList(value) ?? value;
     if (name === undefined) return client.query(text, values);
     const asking = (client as unknown as NamedQueries).query({ name, text, values });
-    // A pooler that came after the start.
+    // A pooler may appear after the start.
     asking.catch((error: unknown) => (this.#prepares &&= !isSharedSession(error)));
     return asking;
   }
@@ -289,7 +289,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
   }
 }
 
-/** The query of pg that takes a name. */
+/** The form of pg's `query` that takes a name. */
 interface NamedQueries {
   query(statement: { name: string; text: string; values: unknown[] }): Promise<PostgresAnswer>;
 }

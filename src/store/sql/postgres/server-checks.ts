@@ -5,8 +5,8 @@ import { type PostgresAnswer, type WatchedClient } from "./pool.js";
 
 /**
  * Returns whether a pooler in front of the server may share sessions without translating the names of
- * prepared statements. Behind a pooler, the number of the client is not that of its session. A pooler that
- * translates names gives the session other names. Gives the client back.
+ * prepared statements. Behind a pooler, the client's number differs from the session's number. If the pooler
+ * translates names, the session has other names. Gives the client back.
  */
 export async function sharesSessions({ client, ask, giveBack, abandon }: WatchedClient): Promise<boolean> {
   const query = client.query.bind(client) as (statement: unknown) => Promise<PostgresAnswer>;
@@ -24,7 +24,7 @@ export async function sharesSessions({ client, ask, giveBack, abandon }: Watched
 
 async function keepsNames(run: (statement: unknown) => Promise<unknown[]>): Promise<boolean> {
   const name = `tillkit_${randomUUID()}`;
-  // One transaction stays in one session.
+  // In one transaction, a pooler does not change the session.
   await run("begin");
   await run({ name, text: "select 1" });
   const { length } = await run(`select 1 from pg_prepared_statements where name = '${name}'`);

@@ -3,24 +3,24 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Session } from "../driver/sql-tx.js";
 import { eventsOf, type WatchedClient } from "./pool.js";
 
-/** The time between two notifications. One for each commit would cost the database much, and nothing would be claimed sooner. */
+/** The time between two notifications. More of them would cost much, and make no claim earlier. */
 const restMs = 20;
 
-/** The time between two checks of the connection that listens. Until it is made anew, a poll finds the events. */
+/** The time between two checks of the listening connection. While it is broken, polls find the events. */
 const checkMs = 10_000;
 
 /**
- * Notifies other processes that there are events, and listens for their notifications on a connection of its own. A notification
- * that is lost costs one poll, so no caller waits for one.
+ * Notifies other processes about new events, and listens for their notifications on a separate connection. A
+ * lost notification only delays a claim until the next poll, so no caller waits for it.
  *
- * Notifies after the commit and not inside it: PostgreSQL lets transactions that notify commit only one after the other, and the
- * processes that record could no longer commit at the same time.
+ * Notifies after the commit and not inside the transaction: PostgreSQL commits transactions that notify one
+ * after the other, so several processes could not record at the same time.
  */
 export class Wakeups {
   readonly #channel: string;
   readonly #session: Session;
   readonly #connect: () => Promise<WatchedClient>;
-  /** Marks the notifications of this process. */
+  /** The id of this process in its notifications. */
   readonly #sender = randomUUID();
   readonly #listeners = new Set<() => void>();
   #watched: WatchedClient | undefined;
@@ -31,22 +31,22 @@ export class Wakeups {
   #again = false;
   readonly #closing = new AbortController();
 
-  /** @param session - Sends the notifications. */
+  /** @param session - The session that sends the notifications. */
   constructor(channel: string, session: Session, connect: () => Promise<WatchedClient>) {
     this.#channel = channel;
     this.#session = session;
     this.#connect = connect;
   }
 
-  /** Notifies now, or {@link restMs} after the last notification. Calls in between share the next one. */
+  /** Notifies now, or {@link restMs} after the last notification. Several calls share a notification. */
   announce(): void {
     this.#again = true;
     this.#announcing ??= this.#notify().finally(() => (this.#announcing = undefined));
   }
 
-  /** Calls `listener` when another process notifies. Returns a function that stops this. */
+  /** Calls `listener` when another process notifies. Returns a function that ends the calls. */
   listen(listener: () => void): () => void {
-    // Wrapped, so that one function given twice is two listeners.
+    // A new function each time, so that the same listener can be added twice.
     const own = (): void => listener();
     this.#listeners.add(own);
     this.#start(100);
@@ -70,7 +70,7 @@ export class Wakeups {
       try {
         await this.#session.run("select pg_notify(?, ?)", [this.#channel, this.#sender]);
       } catch {
-        // The others find the events at their next poll.
+        // Other processes find the events at their next poll.
       }
       await delay(restMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
@@ -112,7 +112,7 @@ export class Wakeups {
     this.#check = setInterval(check, checkMs).unref();
     // This connection does not keep the process alive.
     eventsOf(client).unref?.();
-    // Events may have been saved before the subscription was there.
+    // Events may have been saved before the subscription.
     this.#wake();
   }
 
@@ -130,7 +130,7 @@ export class Wakeups {
 
   #release(): void {
     clearInterval(this.#check);
-    // Closed and not given back, because it would go on listening.
+    // The connection is closed, because in the pool it would still listen.
     this.#watched?.abandon();
     this.#watched = undefined;
   }

@@ -1,7 +1,7 @@
 import { errorFixes, TillkitError } from "../../../errors/index.js";
 import { type Session } from "../driver/sql-tx.js";
 
-/** What is known about a server, by the strings with which it names itself. */
+/** The result of identifying a server by its names. */
 export type KnownServer =
   | { verdict: "examined" }
   | { verdict: "refused"; product: string; reason: string }
@@ -17,23 +17,23 @@ export interface ServerNames {
   features?: readonly string[];
 }
 
-/** A product that speaks the language of another database and is not that database inside. */
+/** A product that speaks the protocol of another database, but is not that database inside. */
 interface Product {
   product: string;
-  /** Matches what the server says about itself. */
+  /** Matches the names of the server. */
   says: RegExp;
-  /** Why the product is refused. Absent where nobody has examined it. */
+  /** The reason why the kit refuses the product. Absent if nobody has examined the product. */
   reason?: string;
 }
 
 const examined: KnownServer = { verdict: "examined" };
 
-/** Products that speak PostgreSQL. Forks and managed servers that are PostgreSQL inside are not here: Aurora, AlloyDB, Neon. */
+/** Products that speak PostgreSQL, without forks that are PostgreSQL inside: Aurora, AlloyDB, Neon. */
 const postgresProducts: readonly Product[] = [
   { product: "CockroachDB", says: /cockroach|\bcrdb_/i },
   { product: "YugabyteDB", says: /-YB-|yugabyte|\byb_/i },
   { product: "Citus", says: /\bcitus\b/i },
-  // Every PostgreSQL names its minor version and its platform.
+  // Other servers that name themselves PostgreSQL also give a minor version and a platform.
   { product: "Aurora DSQL", says: /\bdsql\b|^PostgreSQL \d+$/im },
   { product: "Amazon Redshift", says: /redshift/i },
   { product: "Greenplum", says: /greenplum|cloudberry/i },
@@ -50,7 +50,7 @@ const postgresProducts: readonly Product[] = [
   { product: "OrioleDB", says: /orioledb/i },
 ];
 
-/** Products that speak MySQL. Forks and managed servers that are MySQL or MariaDB inside are not here: Percona, Aurora, RDS. */
+/** Products that speak MySQL, without forks that are MySQL or MariaDB inside: Percona, Aurora, RDS. */
 const mysqlProducts: readonly Product[] = [
   {
     product: "TiDB",
@@ -73,14 +73,14 @@ const mysqlProducts: readonly Product[] = [
   { product: "Readyset", says: /readyset/i },
 ];
 
-/** Returns what is known about a server that speaks PostgreSQL. */
+/** Identifies a server that speaks PostgreSQL. */
 export function identifyPostgres(names: ServerNames): KnownServer {
   const found = productOf(postgresProducts, names);
   if (found || /^(PostgreSQL|EnterpriseDB|EDB)\b/.test(names.version)) return found ?? examined;
   return { verdict: "unexamined", product: JSON.stringify(names.version.slice(0, 80)) };
 }
 
-/** Returns what is known about a server that speaks MySQL. The version of each product begins with a number. */
+/** Identifies a server that speaks MySQL. The version of every such product begins with a number. */
 export function identifyMysql(names: ServerNames): KnownServer {
   return productOf(mysqlProducts, names) ?? examined;
 }
@@ -96,7 +96,7 @@ function productOf(
   return reason === undefined ? { verdict: "unexamined", product } : { verdict: "refused", product, reason };
 }
 
-/** Throws `database_refused` for a server that is known to break the promises of the kit. */
+/** Throws `database_refused` if the server is known to break the promises of the kit. */
 export function refuseUnsafeServer(server: KnownServer): void {
   if (server.verdict !== "refused") return;
   const { product, reason } = server;
@@ -112,18 +112,21 @@ export function serverWarnings(server: KnownServer): string[] {
   ];
 }
 
-/** Asks a server that speaks PostgreSQL what it is. Citus shows only by a table of its own that it is there. */
+/** Queries the names of a server that speaks PostgreSQL. Only a system table reveals Citus. */
 export async function askPostgres(session: Session): Promise<KnownServer> {
   type Names = { version: string; citus: unknown };
   const { rows } = await session
     .run<Names>("select version() as version, to_regclass('pg_catalog.pg_dist_partition') as citus", [])
-    // Not every product has that function.
+    // Not every product has the function `to_regclass`.
     .catch(() => session.run<Names>("select version() as version, null as citus", []));
   const { version, citus } = rows[0]!;
   return identifyPostgres({ version, features: citus === null ? [] : ["citus"] });
 }
 
-/** Asks a server that speaks MySQL what it is. The version and its comment are settings, so single variables are read, too. */
+/**
+ * Queries the names of a server that speaks MySQL. An administrator can set version and comment, so this also
+ * looks for variables that only certain products have.
+ */
 export async function askMysql(session: Session): Promise<KnownServer> {
   const { rows } = await session.run<{ version: string; comment: string }>(
     "select version() as version, @@version_comment as comment",

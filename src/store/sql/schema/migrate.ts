@@ -3,16 +3,16 @@ import { type SchemaVersion } from "../driver/driver.js";
 import { type Session } from "../driver/sql-tx.js";
 import { type Database, type Tables } from "../tables/names.js";
 
-/** The kit's tables in one database: the steps that make them, and where their version is stored. */
+/** The kit's tables in one database: the steps that make them, and the statements about their version. */
 export interface Schema {
   tables: Tables;
-  /** The steps from an empty database to the newest tables; step n leads to version n + 1. */
+  /** The steps from an empty database to the newest tables. Step n leads to version n + 1. */
   steps: readonly (readonly string[])[];
-  /** A query that returns a row if the table exists whose name is its parameter. */
+  /** A query that returns a row if the table with the given name exists. The name is its parameter. */
   findTable: string;
   /** Creates the table that stores the version. */
   createMeta: string;
-  /** Stores the version, which is its parameter. */
+  /** A statement that stores the version, which is its parameter. */
   setVersion: string;
 }
 
@@ -23,15 +23,15 @@ export async function readVersion(session: Session, schema: Schema): Promise<Sch
   return { version, newest: schema.steps.length };
 }
 
-/** Returns whether the tables have the newest version. Rejects with `schema_too_new`. */
+/** Returns whether the tables have the newest version. Throws `schema_too_new` if they are newer. */
 export async function isNewest(session: Session, schema: Schema): Promise<boolean> {
   const { version, newest } = await readVersion(session, schema);
   return expectKnown(version, schema) === newest;
 }
 
-/** Brings the tables to the newest version. The caller keeps other processes out until the end. */
+/** Upgrades the tables to the newest version. The caller must keep other processes out until the end. */
 export async function applyMissingSteps(session: Session, schema: Schema): Promise<void> {
-  // Created before it is read: what another process did while this one waited for it is visible now.
+  // First, because this may wait for another process, whose steps the stored version then includes.
   await session.run(schema.createMeta, []);
   const version = expectKnown(await storedVersion(session, schema), schema);
   for (const step of schema.steps.slice(version))
@@ -43,7 +43,7 @@ async function storedVersion(session: Session, { tables }: Schema): Promise<numb
   return Number((await readMeta(session, tables, "version")) ?? 0);
 }
 
-/** Returns the identity of these tables, which they got when they were made. */
+/** Returns the identity of these tables, which a migration gave them. */
 export async function identityOf(reader: Session, { tables }: Database): Promise<string> {
   return (await readMeta(reader, tables, "identity"))!;
 }

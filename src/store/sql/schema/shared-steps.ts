@@ -1,14 +1,14 @@
 import { type Tables } from "../tables/names.js";
 
-// Append only, as the migrations that have these steps.
+// Append only, because the migrations of several databases contain these steps.
 
-/** Completed payments that their orders did not get. `prune` asks which webhooks a person has settled. */
+/** Adds completed payments that were withheld, and an index by which `prune` finds resolutions. */
 export const withheldStep = (t: Tables): string[] => [
   `alter table ${t.payments} add column withheld text`,
   `create index ${t.resolutions}_receipt on ${t.resolutions} (receipt_id) where receipt_id is not null`,
 ];
 
-/** What a person has to see, so that it is found in the order of its time. It replaces the index of the webhooks that wait. */
+/** Adds the needs of persons, with indexes by time. Replaces the index of parked webhooks. */
 export const needsStep = (t: Tables): string[] => [
   `alter table ${t.payments} add column attention text`,
   `alter table ${t.webhooks} add column attention text`,
@@ -22,7 +22,7 @@ export const needsStep = (t: Tables): string[] => [
   ...markedNeeds(t),
 ];
 
-/** Marks what a person has to see of what was stored before. */
+/** Returns statements that set `attention` in the rows of earlier versions. */
 export const markedNeeds = (t: Tables): string[] => [
   `update ${t.payments} set attention = case when withheld = 'unsettled' then 'paid_other_amount'
       when state = 'uncertain' or state = 'creating' and overdue_at is not null then 'creation_uncertain'

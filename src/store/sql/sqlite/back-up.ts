@@ -5,12 +5,13 @@ import { because } from "../../../shared/because.js";
 import { newId } from "../../../shared/new-id.js";
 import { loadDriver, openDatabase } from "./database.js";
 
-/** More pages than a file has. In steps, each write of the shop would make the backup start again. */
+/** More pages than a file has. With several steps, each write of the shop would restart the backup. */
 const allPages = 2 ** 31 - 1;
 
 /**
- * Writes a copy of a SQLite file, as it is at one moment, to a path where there is nothing yet. Another thread copies, on a
- * connection of its own: with a write-ahead log nothing waits for it. With a rollback journal, commits wait.
+ * Writes a copy of a SQLite file, as it is at one moment, to a path that does not exist yet. Another thread
+ * copies, on a separate connection. With a write-ahead log, nothing waits for the copy. With a rollback
+ * journal, commits wait.
  *
  * @throws TillkitError `backup_refused`, `backup_failed`, `store_unavailable`
  */
@@ -27,7 +28,7 @@ export async function backUp(file: string, to: string): Promise<{ bytes: number 
     await writeFile(partial, "", { flag: "wx", mode });
     await backup(source, partial, { rate: allPages });
     await sync(partial);
-    // Another backup may have got the name meanwhile: a link overwrites nothing, and a rename does.
+    // Another backup may have taken the name meanwhile. Unlike a rename, a link never overwrites a file.
     await link(partial, target).catch((error: NodeJS.ErrnoException) => {
       if (error.code === "EEXIST") throw refused();
       // Some file systems have no links.

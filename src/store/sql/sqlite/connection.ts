@@ -2,7 +2,7 @@ import { withoutNul } from "../driver/dialect.js";
 import { type SqlResult } from "../driver/sql-tx.js";
 import { type SqliteDatabase, type SqliteStatement } from "./database.js";
 
-/** The maximum number of prepared statements. Beyond it the oldest is dropped, and prepared again when it is needed. */
+/** The maximum number of prepared statements. Beyond it, the oldest one is dropped. */
 const maxStatements = 256;
 
 interface Prepared {
@@ -10,7 +10,7 @@ interface Prepared {
   returnsRows: boolean;
 }
 
-/** One connection with its prepared statements; all of it synchronous. */
+/** One connection with its prepared statements. All methods are synchronous. */
 export class SqliteConnection {
   readonly database: SqliteDatabase;
   readonly #statements = new Map<string, Prepared>();
@@ -22,7 +22,7 @@ export class SqliteConnection {
   /** Runs a statement of the application, unchanged. */
   query(sql: string, params: readonly unknown[]): SqlResult {
     const { rows, affected } = runOn(this.#prepare(sql), params.map(bindable));
-    // The driver's rows have no prototype, and would not equal those of the other databases.
+    // The driver's rows have no prototype, so they would not equal the rows of other databases.
     return { rows: rows.map((row) => ({ ...row })), affected };
   }
 
@@ -31,7 +31,7 @@ export class SqliteConnection {
     return runOn(this.#prepare(sql), params.map(bindableText));
   }
 
-  /** Runs a statement of the kit without a result, which the driver would make an object for. */
+  /** Runs a statement of the kit without a result, because the driver would make an object for a result. */
   write(sql: string, params: readonly unknown[]): void {
     this.#prepare(sql).statement.all(...params.map(bindableText));
   }

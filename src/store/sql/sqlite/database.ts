@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { TillkitError } from "../../../errors/index.js";
 import { because } from "../../../shared/because.js";
 
-/** The part of `DatabaseSync` that the kit needs: of node:sqlite, or of the package that offers the same. */
+/** The part of `DatabaseSync` that the kit needs, of node:sqlite or of `@photostructure/sqlite`. */
 export interface SqliteDatabase {
   exec(sql: string): void;
   prepare(sql: string): SqliteStatement;
@@ -20,15 +20,16 @@ export interface SqliteStatement {
 /** The part of `node:sqlite` that the kit needs. */
 export interface SqliteModule {
   DatabaseSync: DatabaseConstructor;
-  /** Copies a database to another file, in another thread. `rate` is the number of pages for each step. */
+  /** Copies a database to another file in another thread. `rate` is the number of pages in each step. */
   backup(this: void, source: SqliteDatabase, to: string, options: { rate: number }): Promise<unknown>;
 }
 
 type DatabaseConstructor = new (file: string, options?: { readOnly: boolean }) => SqliteDatabase;
 
 /**
- * Loads the driver: Node's own from 22.16 on (before that it lacks parts that the kit uses), else `@photostructure/sqlite`,
- * which has the same interface and which the application installs.
+ * Loads the driver. From Node 22.16 on it is Node's own, which earlier lacks parts that the kit uses.
+ * Otherwise it is `@photostructure/sqlite`, which has the same interface. The application must install that
+ * package.
  *
  * @throws TillkitError `driver_missing`
  */
@@ -67,7 +68,7 @@ export function openDatabase(
   }
 }
 
-/** Returns why the system refuses the file, or the folder of a file that does not exist: SQLite does not say it. */
+/** Returns the system's error for the file, or for a missing file's folder. SQLite gives no reason. */
 function refusalOf(file: string, readOnly: boolean): unknown {
   try {
     const { R_OK, W_OK } = constants;
@@ -79,8 +80,9 @@ function refusalOf(file: string, readOnly: boolean): unknown {
 }
 
 /**
- * Runs a synchronous piece of SQLite, again and again while another connection holds the lock that it needs. The waiting is a timer,
- * and not SQLite's own busy timeout, which would block the event loop that the holder of the lock may need.
+ * Runs a synchronous piece of SQLite, and repeats it while another connection holds the necessary lock. A
+ * timer waits between the attempts. SQLite's own busy timeout would block the event loop that the lock's
+ * holder may need.
  */
 export async function retryBusy<T>(timeoutMs: number, run: () => T): Promise<T> {
   const deadline = performance.now() + timeoutMs;
@@ -98,9 +100,7 @@ export async function retryBusy<T>(timeoutMs: number, run: () => T): Promise<T> 
   }
 }
 
-/**
- * Returns whether another connection holds the lock that a statement needs (SQLITE_BUSY in any of its forms).
- */
+/** Returns whether another connection holds a lock that the statement needs (SQLITE_BUSY). */
 export function isBusy(error: unknown): boolean {
   return primaryCode(error) === 5;
 }
@@ -112,8 +112,8 @@ export function isUniqueClash(error: unknown): boolean {
 }
 
 /**
- * Returns whether no statement can write or read the file now: the disk is full (13) or fails (10), the file
- * is gone (14), read-only (8) or no database (26).
+ * Returns whether no statement can write or read the file now: the disk is full (13) or fails (10), or the
+ * file is missing (14), read-only (8) or not a database (26).
  */
 export function isUnavailable(error: unknown): boolean {
   return [8, 10, 13, 14, 26].includes(primaryCode(error));
@@ -124,10 +124,10 @@ function primaryCode(error: unknown): number {
 }
 
 function errcode(error: unknown): number {
-  // Not `instanceof Error`: under a runner that isolates modules, the driver's errors are of another realm.
+  // Under a runner that isolates modules, `instanceof Error` fails for the driver's errors.
   if (typeof error !== "object" || error === null) return 0;
   if ("errcode" in error && typeof error.errcode === "number") return error.errcode;
-  // `all()` of @photostructure/sqlite 1.2.1 loses the code; the message of SQLite is left.
+  // `all()` of @photostructure/sqlite 1.2.1 loses the code, so the code is found by SQLite's message.
   if (!("code" in error) || error.code !== "ERR_SQLITE_ERROR" || !("message" in error)) return 0;
   const message = String(error.message);
   return codesOfMessages.find(([start]) => message.startsWith(start))?.[1] ?? 0;

@@ -1,8 +1,9 @@
 import { TillkitError } from "../../../errors/index.js";
 
 /**
- * Returns the database's handle for one transaction. All transactions share the connection, so this handle and its statements refuse
- * everything once `isOver`: what a handler does after its time limit would otherwise commit in the next transaction.
+ * Returns the database's handle for one transaction. All transactions share the connection. So once `isOver`,
+ * this handle and its statements refuse every call. Otherwise a handler that was given up could write in the
+ * next transaction.
  */
 export function handleOf<Handle extends object>(handle: Handle, isOver: () => boolean): Handle {
   const expectOpen = (): void => {

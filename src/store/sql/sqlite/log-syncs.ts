@@ -1,6 +1,6 @@
 import { type SqliteConnection } from "./connection.js";
 
-/** The maximum number of commits that wait for one sync, so that the first of them does not wait for an endless queue. */
+/** The maximum number of commits that wait for one sync. Without it, the oldest could wait endlessly. */
 const maxWaiting = 32;
 
 interface Waiter {
@@ -9,10 +9,10 @@ interface Waiter {
 }
 
 /**
- * Shares syncs of the write-ahead log between commits. The log is one file, written in order, so a sync for one commit puts the
- * commits before it on disk too. The transaction of a handler, if others wait in the queue, commits without a sync, and its
- * promise resolves after the next one. A power failure in between takes back the newest of these transactions as a whole, with
- * their marks "done", and those handlers run again.
+ * Shares syncs of the write-ahead log between commits. The log is one file, written in order, so one sync
+ * also makes the earlier commits durable. If other transactions wait in the queue, a handler's transaction
+ * commits without a sync, and its promise resolves after the next sync. A power failure before that undoes
+ * the newest of these transactions completely, including their marks "done", and the handlers run again.
  */
 export class LogSyncs {
   readonly #writer: SqliteConnection;
@@ -36,14 +36,14 @@ export class LogSyncs {
     return this.#waiting.length < maxWaiting;
   }
 
-  /** Sets, before a begin, whether its commit syncs. */
+  /** Sets whether the next transaction's commit syncs. Called before its begin. */
   use(syncs: boolean): void {
     if (syncs === this.#isSyncing) return;
     this.#writer.exec(`pragma synchronous = ${syncs ? "full" : "normal"}`);
     this.#isSyncing = syncs;
   }
 
-  /** Writes something before a commit that others wait for: a commit that writes nothing would not sync. */
+  /** Writes a page before a commit that others wait for: a commit that writes nothing would not sync. */
   prepare(): void {
     this.#writer.run(this.#writesSomething, []);
   }
@@ -58,7 +58,7 @@ export class LogSyncs {
     for (const waiter of this.#waiting.splice(0)) waiter.resolve();
   }
 
-  /** Rejects the waiting commits, after a commit that should have synced failed. */
+  /** Rejects the waiting commits, after a commit with a sync has failed. */
   failed(error: unknown): void {
     for (const waiter of this.#waiting.splice(0)) waiter.reject(error);
   }

@@ -87,7 +87,7 @@ const addLookupsAndLists = (t: Tables): string[] => [
   `update ${t.payments} set next_lookup_at = created_at where state in ('creating', 'pending', 'uncertain')`,
   `alter table ${t.webhooks} add column kind text not null default 'webhook'`,
   `alter table ${t.webhooks} add column decided_at text`,
-  // Empty for the webhooks that are parked already: they were raised when they came.
+  // Webhooks that are parked already get no value, because they were raised when they arrived.
   `alter table ${t.webhooks} add column stray_since text`,
   `create index ${t.webhooks}_stray on ${t.webhooks} (stray_since, receipt_id) where stray_since is not null`,
   `create index ${t.webhooks}_received on ${t.webhooks} (received_at, receipt_id)`,
@@ -102,8 +102,9 @@ const addLookupsAndLists = (t: Tables): string[] => [
 ];
 
 /**
- * A webhook writes and syncs a page of every index that its rows are in, and of the table of sequences. So each row is now in one of
- * several partial indexes, which lists read one beside the other, and a completed payment is in no index of its state.
+ * Reduces the pages that a webhook writes: one for each index of its rows, and one for the table of
+ * sequences. Each row is now in one of several partial indexes, which lists merge. A completed payment is in
+ * no index of its state.
  */
 const useFewerIndexes = (t: Tables): string[] => [
   `drop index ${t.payments}_state`,
@@ -136,9 +137,9 @@ const useFewerIndexes = (t: Tables): string[] => [
 ];
 
 /**
- * Events no longer get their dispatches when they are recorded, which wrote two more pages for a webhook. One transaction writes at a
- * time, so events commit in the order of their numbers: the number of the last event with dispatches tells which have none. The
- * column stays, because to remove it SQLite would write every event again.
+ * Makes the dispatches of an event at a claim, and no longer when it is recorded, which wrote two more pages
+ * for each webhook. Events commit in the order of their numbers, so one number separates the events with
+ * dispatches. The column stays, because SQLite would rewrite every event to remove it.
  */
 const expandAtTheClaim = (t: Tables): string[] => [
   `insert into ${t.dispatches}
@@ -148,7 +149,7 @@ const expandAtTheClaim = (t: Tables): string[] => [
     on conflict do nothing`,
   `drop index ${t.events}_unexpanded`,
   `insert into ${t.meta} (name, value) select 'expanded', coalesce(max(seq), 0) from ${t.events}`,
-  // After the newest event is deleted, the next event gets its number.
+  // After the newest event is deleted, the next event gets the same number.
   `create trigger ${t.events}_deleted after delete on ${t.events}
     when old.seq > coalesce((select max(seq) from ${t.events}), 0)
     begin
@@ -158,9 +159,9 @@ const expandAtTheClaim = (t: Tables): string[] => [
 ];
 
 /**
- * The keys of an index by clientId or reference are scattered, so each webhook wrote a page of its own in three such indexes. Webhooks
- * that are found by their eventKey are no longer in them, nor are the events with the numbers of such webhooks. The index of all
- * references tells whether one is free.
+ * Reduces the pages that a webhook writes. Keys by clientId or reference are scattered, so three such indexes
+ * wrote one page each. Webhooks that their eventKey finds, and events with such a webhook's number, are no
+ * longer in these indexes. The index of all references shows whether a reference is free.
  */
 const useFewerPages = (t: Tables): string[] => [
   `alter table ${t.webhooks} add column unlisted integer`,
@@ -170,8 +171,8 @@ const useFewerPages = (t: Tables): string[] => [
   `drop index ${t.events}_client`,
   `create index ${t.events}_client on ${t.events} (client_id) where unlisted is null and client_id is not null`,
   `drop index ${t.payments}_open`,
-  // Leaves a new payment out, as a unique index would. For updates `expectFree` checks the same: with a trigger, SQLite
-  // would keep a copy of every page until the update is done.
+  // Leaves a new payment out, as a unique index would. For updates, `expectFree` checks this. With a trigger
+  // for updates, SQLite would copy every page until the update is done.
   `create trigger ${t.payments}_open before insert on ${t.payments}
     when new.open_reference is not null and exists (select 1 from ${t.payments}
       where reference = new.open_reference and open_reference is not null and client_id <> new.client_id)
@@ -179,8 +180,8 @@ const useFewerPages = (t: Tables): string[] => [
 ];
 
 /**
- * Payments that can become overdue were found by their time alone, and completed payments only among all others. Now the state comes
- * first, so that a page of any state reads no other payments. A process of the previous version finds what is overdue more slowly.
+ * Makes the state the first column of an index, so that a page of any state reads only payments of that
+ * state. A process of the previous version is slower at finding overdue payments.
  */
 const listByState = (t: Tables): string[] => [
   `create index ${t.payments}_listed on ${t.payments} (state, created_at, client_id)
@@ -188,7 +189,7 @@ const listByState = (t: Tables): string[] => [
   `drop index ${t.payments}_awaited`,
 ];
 
-/** What the service said, and the evidence of persons. An index by provider_id would cost each webhook a page. */
+/** Adds reports and evidence. There is no index by provider_id, which would cost each webhook a page. */
 const keepReports = (t: Tables): string[] => [
   `alter table ${t.payments} add column reported text`,
   `alter table ${t.payments} add column provider_id text`,
@@ -196,23 +197,23 @@ const keepReports = (t: Tables): string[] => [
 ];
 
 /**
- * A dispatch waits from `waits_from` to `due_at`: a clock that is before that was put back since. Rows of earlier versions have no
- * `waits_from`, and wait until `due_at`.
+ * Adds `waits_from`: a dispatch waits from this time to `due_at`. If the clock shows an earlier time, it was
+ * put back. Rows of earlier versions have no `waits_from`.
  */
 const distrustClocks = (t: Tables): string[] => [
   `alter table ${t.dispatches} add column waits_from integer`,
-  // A claim then decides from the index alone about those that wait.
+  // With `waits_from` in the index, a claim reads no rows that still wait.
   `drop index ${t.dispatches}_open`,
   `create index ${t.dispatches}_open on ${t.dispatches} (open_handler, event_seq, due_at, event_type, waits_from)
     where open_handler is not null`,
 ];
 
-/** The identity of the tables, which every copy of them has. It tells whether a spool belongs to them. */
+/** Adds the identity of the tables, which every copy keeps. A spool stores the identity of its tables. */
 const identifyTables = (t: Tables): string[] => [
   `insert into ${t.meta} (name, value) values ('identity', lower(hex(randomblob(16))))`,
 ];
 
-/** What people decided about handlers, and about what needs them. */
+/** Adds the table of notes, for example about what people decided about handlers. */
 const keepNotes = (t: Tables): string[] => [
   `create table ${t.notes} (
     kind text not null, id text not null, version integer not null, value text not null,
@@ -220,30 +221,30 @@ const keepNotes = (t: Tables): string[] => [
   ) without rowid`,
 ];
 
-/** How a dispatch that was revived had ended before, and under which id it was revived. */
+/** Adds to dispatches the ends before each revival, and the id of the last revival. */
 const keepEnds = (t: Tables): string[] => [
   `alter table ${t.dispatches} add column past text`,
   `alter table ${t.dispatches} add column retry_run text`,
   `create index ${t.dispatches}_run on ${t.dispatches} (retry_run, event_id, handler) where retry_run is not null`,
 ];
 
-/** What was received and returned of a payment. */
+/** Adds the received and the refunded amounts of payments. */
 const keepRefunds = (t: Tables): string[] => [
   `alter table ${t.payments} add column received text`,
   `alter table ${t.payments} add column refunded text`,
   `alter table ${t.resolutions} add column refund text`,
 ];
 
-/** What was before a person did something, and what after. */
+/** Adds the state before and after a person's action. */
 const keepActions = (t: Tables): string[] => [
   `alter table ${t.resolutions} add column before_text text`,
   `alter table ${t.resolutions} add column after_text text`,
 ];
 
-/** A handler starts with the events after its registration. Those of earlier versions have the events before it already. */
+/** Adds the number after which a handler's events begin: 0 for handlers of earlier versions. */
 const numberRegistrations = (t: Tables): string[] => [
   `alter table ${t.handlers} add column after_seq integer not null default 0`,
-  // After the newest event is deleted, the next event gets its number.
+  // After the newest event is deleted, the next event gets the same number.
   `create trigger ${t.handlers}_renumbered after delete on ${t.events}
     when old.seq > coalesce((select max(seq) from ${t.events}), 0)
     begin
@@ -252,7 +253,7 @@ const numberRegistrations = (t: Tables): string[] => [
     end`,
 ];
 
-/** Returns the statements that make a table again with its rows, where `alter table` cannot change it. Its indexes are dropped. */
+/** Returns statements that rebuild a table, for changes that `alter table` cannot make. Drops its indexes. */
 function rebuilt(table: string, definitions: string): string[] {
   const columns = definitions.split(/,\s*/).map((definition) => definition.split(" ")[0]);
   const names = columns.join(", ");

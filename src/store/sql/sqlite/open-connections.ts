@@ -11,13 +11,13 @@ export interface SqliteConnections {
   reader: SqliteConnection;
   /** Whether commits go to a write-ahead log. */
   hasLog: boolean;
-  /** The paths of the file, its log and the log's index, with what identified them when they were opened. */
+  /** The paths of the file, its log and the log's index, each with its identity at the time of opening. */
   files: [path: string, inode: string | undefined][];
   warnings: string[];
 }
 
 /**
- * Opens both connections and makes their commits durable, whatever the defaults of the driver are.
+ * Opens both connections and makes their commits durable, independent of the driver's defaults.
  *
  * @throws TillkitError `path_exposed`
  */
@@ -31,22 +31,22 @@ export async function openConnections(file: string, busyTimeoutMs: number): Prom
     opened.push(connection);
     return connection;
   };
-  // Also a setting reads the file, which another process may be making at this moment.
+  // Even a setting reads the file, which another process may be creating now.
   const run = (connection: SqliteConnection, sql: string): Promise<SqlResult> =>
     retryBusy(busyTimeoutMs, () => connection.run(sql, []));
   try {
     const writer = open();
-    // Waiting inside SQLite would block the event loop; `retryBusy` waits instead.
+    // Waiting inside SQLite would block the event loop. `retryBusy` waits instead.
     await run(writer, "pragma busy_timeout = 0");
     const version = String((await run(writer, "select sqlite_version() as version")).rows[0]!["version"]);
     const affected = isAffected(version);
     await run(writer, `pragma journal_mode = ${affected ? "delete" : "wal"}`);
-    // EXTRA also syncs the directory after the rollback journal was deleted; for a write-ahead log FULL is enough.
+    // EXTRA also syncs the directory after the journal was deleted. For a write-ahead log, FULL is enough.
     await run(writer, `pragma synchronous = ${affected ? "extra" : "full"}`);
-    // A checkpoint syncs the file and blocks everything meanwhile. With the default of 1,000 pages there would be one for
-    // every hundred webhooks. The log grows to 16 MiB instead of 4.
+    // A checkpoint syncs the file and blocks everything meanwhile. The default of 1,000 pages means one
+    // checkpoint for every hundred webhooks. With 4,000 pages, the log grows to 16 MiB instead of 4.
     await run(writer, "pragma wal_autocheckpoint = 4000");
-    // In KiB. Keys are scattered, and the default of 2 MiB holds the indexes of only a few thousand payments.
+    // In KiB. Keys are scattered, and the default of 2 MiB holds the indexes of a few thousand payments.
     await run(writer, "pragma cache_size = -32768");
     const reader = open();
     await run(reader, "pragma busy_timeout = 0");
@@ -67,17 +67,19 @@ export async function openConnections(file: string, busyTimeoutMs: number): Prom
   }
 }
 
-/** Creates a missing file for this user only; SQLite gives its log and journal the same mode. */
+/** Creates a missing file that only this user can read. SQLite gives its log and journal the same mode. */
 function createPrivate(file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));
   } catch {
-    // It exists, and must not be opened here: closing it would release this process's locks. Or SQLite will say why not.
+    // If the file exists, it must not be opened here: closing it would release this process's locks. SQLite
+    // will report any other problem.
   }
 }
 
 /**
- * Refuses files that others could have written: SQLite would take over the content of a log or a journal that was put there.
+ * Refuses files that other users could have written. SQLite would use the content of a log or journal that
+ * they made.
  *
  * @throws TillkitError `path_exposed`
  */
@@ -90,8 +92,8 @@ export function refuseExposedFiles(file: string): void {
 
 /**
  * Returns whether this version of SQLite can lose a committed write when two connections write and checkpoint
- * a write-ahead log at the same time: 3.7.0 to 3.51.2, except 3.50.7 and 3.44.6 and what follows them in
- * their own lines.
+ * a write-ahead log at the same time. This is true from 3.7.0 to 3.51.2, except from 3.50.7 and from 3.44.6
+ * on in these minor versions.
  */
 export function isAffected(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
@@ -102,7 +104,7 @@ export function isAffected(version: string): boolean {
   return true;
 }
 
-/** Returns what identifies the file at a path. Does not open it: closing it would release this process's locks on the database. */
+/** Returns the identity of the file at a path. Opening and closing it would release SQLite's locks. */
 export function inodeAt(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats && `${stats.dev}:${stats.ino}`;

@@ -12,7 +12,7 @@ export const sqliteDialect: Dialect = {
   reportsInserted: true,
   writesInQueries: false,
   commitsInOrder: true,
-  // Nothing else in this process runs during a statement, so that one round is enough.
+  // During a statement, nothing else in this process runs, so a transaction does only one round.
   maxExpansionRounds: 1,
   sparesIndexes: true,
   listsFewByClient: true,

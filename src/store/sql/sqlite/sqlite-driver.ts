@@ -25,15 +25,15 @@ import { type LockContext, lockStatements, lockSync } from "./synchronous/lock-s
 import { type SaveContext, saveStatements, saveSync } from "./synchronous/save-sync.js";
 import { WriterQueue } from "./writer-queue.js";
 
-/** How long, in milliseconds, a read or the begin of a transaction relies on the last look at the files. */
+/** The maximum age, in milliseconds, of the last check of the files before a read or a begin. */
 const maxUncheckedMs = 1000;
 
 /**
- * Two connections to one file: a writer, for which this process queues, and a reader, which sees committed rows only and never
- * waits.
+ * Two connections to one file: a writer, for which this process has a queue, and a reader, which sees only
+ * committed rows and never waits.
  */
 export class SqliteDriver implements Driver<SqliteDatabase> {
-  /** Its errors name the file. */
+  /** The dialect of SQLite with errors that name the file. */
   readonly dialect: Dialect;
   readonly reader: Session = {
     run: (sql, params) => this.#read((reader) => reader.run(sql, params)) as never,
@@ -64,7 +64,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
 
   async migrate(): Promise<void> {
     this.#connections ??= await this.#openConnections();
-    // A new value each time: SQLite does not write a page where a row gets the value that it has.
+    // The value must change each time: SQLite does not write a page if the value stays the same.
     const touch = `update ${this.#tables.meta} set value = case value when '' then '.' else '' end where name = 'handlers'`;
     this.#syncs ??= new LogSyncs(this.#connections.writer, touch);
     const schema = sqliteSchema(this.#tables);
@@ -82,7 +82,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
 
   async readVersion(): Promise<SchemaVersion> {
     const schema = sqliteSchema(this.#tables);
-    // To open a file that does not exist would create it.
+    // Opening a missing file would create it.
     if (!existsSync(this.#file)) return { version: 0, newest: schema.steps.length };
     refuseExposedFiles(this.#file);
     const { DatabaseSync } = await loadDriver();
@@ -109,7 +109,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     const free = await this.#queue.enter();
     const { writer, hasLog } = this.#connections!;
     const syncs = this.#syncs!;
-    // A handler leaves its sync to the next transactions; a claim needs none.
+    // A handler leaves its sync to the next transactions. A claim needs no sync.
     const isShared = purpose === "handler" && this.#queue.isAwaited && syncs.mayBeShared;
     const isSynced = !(hasLog && (isShared || purpose === "claim"));
     const leave = (): void => this.#leave(free);
@@ -121,7 +121,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     }
     let ended = false;
     const rollback = (): void => {
-      // A second call would roll back the transaction that has the writer by then.
+      // A second call would roll back the transaction that has the writer then.
       if (ended) return;
       ended = true;
       this.#rollback();
@@ -165,7 +165,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     if (!this.#connections) return;
     const { reader, writer } = this.#connections;
     reader.close();
-    // A transaction that was cut off would keep the log as it is.
+    // A transaction that was cut off would prevent the emptying of the log.
     this.#rollback();
     try {
       this.#checkFiles(0);
@@ -178,8 +178,9 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
   }
 
   /**
-   * Copies the log into the file and empties it, unless another connection needs it. SQLite does that at the close, but not with
-   * `@photostructure/sqlite`: its prepared statements keep a closed connection half open.
+   * Copies the log into the file and empties it, unless another connection needs the log. SQLite does that at
+   * the close, but `@photostructure/sqlite` does not: its prepared statements keep a closed connection half
+   * open.
    */
   #emptyLog(): boolean {
     try {
@@ -190,7 +191,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     }
   }
 
-  /** Throws `store_unavailable` once the file or its log was removed or replaced, if `maxAgeMs` have passed since the last look. */
+  /** Throws `store_unavailable` if the file or its log is not the opened one. Looks every `maxAgeMs`. */
   #checkFiles(maxAgeMs: number): void {
     const now = performance.now();
     if (this.#lost === undefined && now - this.#checkedAt >= maxAgeMs) {
@@ -198,7 +199,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
       const { files } = this.#connections!;
       const isThere = ([path, inode]: (typeof files)[number]): boolean => inodeAt(path) === inode;
       this.#lost = files.slice(0, 2).find((file) => !isThere(file))?.[0];
-      // A file that replaced the lost one must not be read with the log of the lost one.
+      // The log of the lost file must not be applied to the file that replaced it.
       if (this.#lost !== undefined && this.#emptyLog() && this.#lost === this.#file)
         for (const [path] of files.slice(1).filter(isThere)) rmSync(path);
     }
@@ -226,9 +227,9 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     const syncs = this.#syncs!;
     return this.#retry(() => {
       if (isSynced && syncs.areAwaited) syncs.prepare();
-      // With a rollback journal, a process that reads blocks a commit; the transaction stays open meanwhile.
+      // With a rollback journal, a reading process blocks a commit. The transaction stays open meanwhile.
       this.#connections!.writer.run("commit", []);
-      // After the commit, so that none counts as durable that went into a file without a name.
+      // This follows the commit, so that no commit counts as durable if the file has lost its name.
       this.#checkFiles(0);
       if (isSynced) syncs.done();
     });
@@ -238,11 +239,11 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     try {
       this.#connections!.writer.exec("rollback");
     } catch {
-      // It did not begin, or SQLite has rolled back by itself, as it does when the disk is full.
+      // It did not begin, or SQLite has rolled back by itself, for example because the disk is full.
     }
   }
 
-  /** Releases the writer. Syncs first if commits wait for it and no transaction follows that would. */
+  /** Releases the writer. If commits wait for a sync and no transaction follows, syncs before. */
   #leave(free: () => void): void {
     if (!this.#syncs!.areAwaited || this.#queue.isAwaited) free();
     else void this.#syncNow().finally(free);

@@ -6,9 +6,9 @@ interface Waiter {
 }
 
 /**
- * The queue of this process for SQLite's one writer, first come first served, which does not block the event loop. A queue that
- * moves may be long. If it stands still for `timeoutMs`, because the transaction at its head does not end, it refuses those that
- * have waited so long.
+ * The queue of this process for SQLite's one writer. The first transaction that asks is served first, without
+ * blocking the event loop. A moving queue may be long. If the transaction at its head does not end within
+ * `timeoutMs`, the queue refuses the transactions that have waited for this time.
  */
 export class WriterQueue {
   readonly #timeoutMs: number;
@@ -24,7 +24,7 @@ export class WriterQueue {
     return this.#waiting.size > 0;
   }
 
-  /** Resolves when the writer is free, with a function that releases it. It is called once. */
+  /** Resolves when the writer is free, with a function that releases the writer. Call the function once. */
   async enter(): Promise<() => void> {
     if (this.#heldSince !== undefined) await this.#wait();
     this.#heldSince = performance.now();
@@ -56,7 +56,7 @@ export class WriterQueue {
 
   #leave(): void {
     const [next] = this.#waiting;
-    // The writer goes directly to the next in line, so that a new transaction cannot take it first.
+    // The next transaction gets the writer directly, so that a new transaction cannot take it first.
     this.#heldSince = next ? performance.now() : undefined;
     next?.admit();
   }

@@ -3,8 +3,9 @@ import { type Fragment } from "../driver/dialect.js";
 import { type Database } from "./names.js";
 
 /**
- * Returns the condition that a row is about a clientId. Where the index by clientId does not list every row, the rest are the
- * webhooks whose eventKey begins with the clientId, and the events with the number of such a webhook.
+ * Returns the condition that a row is about a clientId. If the index by clientId does not contain every row,
+ * the condition also finds webhooks whose eventKey begins with the clientId, and events with such a webhook's
+ * number.
  */
 export function aboutClient(
   { dialect, tables }: Database,
@@ -16,7 +17,7 @@ export function aboutClient(
   if (!isInEventKeys(clientId)) return { sql: listed, params: [clientId] };
   const start = keyStart(clientId);
   return {
-    // The eventKey of another clientId may begin alike, and another event may have the number of a webhook.
+    // Another clientId may have the same beginning, and an unrelated event may have a webhook's number.
     sql: `client_id = ? and seq in (select seq from ${tables[table]} where ${listed}
       union all select seq from ${tables.webhooks} where event_key >= ? and event_key < ?)`,
     // The end of the range: ";" is the character after ":".
@@ -24,13 +25,13 @@ export function aboutClient(
   };
 }
 
-/** Returns whether an eventKey leads to the webhook. Then the index by clientId need not list it. */
+/** Returns whether the eventKey leads to the webhook. Then the index by clientId need not contain it. */
 export function isUnlisted({ clientId, eventKey, outcome, kind }: WebhookRecord): boolean {
   if (clientId === undefined || outcome !== "applied" || kind !== undefined) return false;
   return isInEventKeys(clientId) && eventKey.startsWith(keyStart(clientId));
 }
 
-/** Returns the beginning of an eventKey that is made of a clientId. */
+/** Returns the beginning of the eventKeys that the kit makes from a clientId. */
 function keyStart(clientId: string): string {
   return `payment:${clientId.slice(0, keptLength)}:`;
 }
@@ -38,10 +39,13 @@ function keyStart(clientId: string): string {
 /** The number of characters of a clientId that an eventKey contains. */
 const keptLength = 24;
 
-/** Returns whether eventKeys contain enough of a clientId, so that few others begin alike. */
+/** Returns whether eventKeys contain so much of a clientId that few others have the same beginning. */
 function isInEventKeys(clientId: string): boolean {
   return clientId.length <= keptLength || uuid.test(clientId);
 }
 
-/** A UUID made of a time, at random or by a digest. One that begins with zeros is likely to be a counter. */
+/**
+ * Matches UUIDs from a clock, from random bits or from a digest. UUIDs that begin with zeros are often
+ * counters, so they do not match.
+ */
 const uuid = /^(?!0{8})[\da-f]{8}-[\da-f]{4}-[1-7][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/i;

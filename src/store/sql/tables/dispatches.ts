@@ -17,7 +17,7 @@ import { chunks } from "./write-rows.js";
 
 type ClaimRow = EventRow & { handler: string } & Record<"fence" | "attempt" | "failures", number | string>;
 
-/** Returns whether a claim would find something, by reading committed rows: an idle poll takes no lock. */
+/** Returns whether a claim would find something. Reads committed rows, so that an idle poll takes no lock. */
 export async function anythingToClaim(
   reader: Session,
   db: Database,
@@ -36,15 +36,15 @@ export async function anythingToClaim(
 
 /** The steps of a claim. */
 export interface ClaimSteps {
-  /** Leases at most so many due dispatches of the named handlers, oldest event first. */
+  /** Leases at most `limit` due dispatches of the named handlers, oldest event first. */
   take(limit: number): Promise<Claim[]>;
   /** Gives events their dispatches. Returns the number of events. */
   expand(): Promise<number>;
-  /** Whether each step commits by itself, so that leased dispatches stay leased when a later step fails. */
+  /** Whether each step commits by itself, so that leased dispatches stay leased if a later step fails. */
   readonly commitApart: boolean;
 }
 
-/** Takes dispatches that are due, and new events only where the limit leaves space for them: those are younger. */
+/** Takes due dispatches first. Expands new events, which are younger, only if the limit is not reached. */
 export async function claimDue(
   steps: ClaimSteps,
   found: { unexpanded: boolean; due: boolean },
@@ -60,7 +60,7 @@ export async function claimDue(
   return claims;
 }
 
-/** Leases due dispatches with a statement that reads them and others that write, inside a transaction. */
+/** Leases due dispatches inside a transaction: one statement reads the dispatches, and others write them. */
 export async function takeDue(tx: Transaction, db: Database, options: ClaimOptions): Promise<Claim[]> {
   const { dialect, tables } = db;
   const due = dueDispatches(db, options);
@@ -79,7 +79,7 @@ export async function takeDue(tx: Transaction, db: Database, options: ClaimOptio
   return rows.map(claimOf);
 }
 
-/** Returns conditions for dispatches, by their eventIds and handlers, of at most 100 each. */
+/** Returns conditions that match the dispatches with these keys, at most 100 dispatches each. */
 export function dispatchesAmong(keys: readonly [eventId: string, handler: string][]): Fragment[] {
   return chunks(keys, 100).map((some) => ({
     sql: some.map(() => "(event_id = ? and handler = ?)").join(" or "),
@@ -96,7 +96,7 @@ export async function takeDueInOneStatement(
   const { dialect, tables } = db;
   const due = dueDispatches(db, options);
   const waits = waitFor(dialect, options.leaseMs);
-  // The query with locks runs once, before anything is joined to it: PostgreSQL never merges such a query with another.
+  // PostgreSQL runs a query with locks once and separately, and never merges it with another query.
   const sql = `with due as (select event_id, handler from (${due.sql}) d order by event_seq, handler limit ?),
       taken as (update ${tables.dispatches} d
         set state = 'leased', fence = d.fence + 1, attempt = d.attempt + 1, ${waits.sql}
@@ -110,7 +110,10 @@ export async function takeDueInOneStatement(
 
 const eventColumns = "e.id, e.type, e.client_id, e.recorded_at, e.payload";
 
-/** Returns a query with a branch for each handler, which reads its part of the index in event order and stops at the limit. */
+/**
+ * Returns a query with a branch for each handler. Each branch reads one part of the index in the order of
+ * events, and stops at the limit.
+ */
 function dueDispatches(db: Database, options: ClaimOptions): Fragment {
   const { limit } = options;
   const branches = dueBranches(db, options);
@@ -121,24 +124,25 @@ function dueDispatches(db: Database, options: ClaimOptions): Fragment {
   return { sql: selects.join(" union all "), params: branches.flatMap(({ params }) => [...params, limit]) };
 }
 
-/** The options allow no longer sum of a lease and a wait. A row without `waits_from` that waits longer is due. */
+/** A dispatch of an earlier version has no `waits_from`. If it waits longer than this, it counts as due. */
 const maxUnmarkedMs = 50 * 24 * 60 * 60 * 1000;
 
 /**
- * Returns the SQL assignments that let a dispatch wait for `ms`: `due_at` is so long after now, and `waits_from` so long before.
- * Where `waits_from` is in the future, the clock was put back after the write, and the dispatch is due.
+ * Returns SQL assignments that let a dispatch wait for `ms`: `due_at` is `ms` after now, and `waits_from` is
+ * `ms` before now. If `waits_from` is in the future, the clock was put back after the write, and the dispatch
+ * is due.
  */
 function waitFor({ now }: Dialect, ms: number): Fragment {
   const rounded = Math.round(ms);
   return { sql: `due_at = ${now} + ?, waits_from = ${now} - ?`, params: [rounded, rounded] };
 }
 
-/** Returns for each handler name its due dispatches of the event types for which the name is registered. */
+/** Returns for each handler name a fragment that matches its due dispatches of registered event types. */
 function dueBranches(
   { dialect, tables }: Database,
   { handlers }: Pick<ClaimOptions, "handlers">,
 ): Fragment[] {
-  // Where a previous version wrote the row, there is no `waits_from`.
+  // A dispatch that an earlier version wrote has no `waits_from`. See `maxUnmarkedMs`.
   const isDue = `(due_at <= ${dialect.now}
     or coalesce(waits_from, due_at - ${maxUnmarkedMs}) between ${dialect.now} + 1 and due_at)`;
   const types = new Map<string, Set<string>>();
@@ -178,9 +182,7 @@ export async function settleDispatch(
   return (await tx.run(sql, params)).affected > 0;
 }
 
-/**
- * Marks runs as done, with one statement. Throws `lease_lost` if one of them has an old fence, and the caller must then roll back.
- */
+/** Marks runs as done with one statement. If a lease was lost, throws `lease_lost` for a rollback. */
 export async function settleDone(tx: Transaction, db: Database, runs: readonly RunKey[]): Promise<void> {
   const { dialect, tables } = db;
   const [first] = runs;
@@ -246,7 +248,7 @@ export async function renewLease(
   return affected > 0;
 }
 
-/** Retires dispatches of a handler name that are not done and that no registration wants, at most `limit`. Returns how many. */
+/** Retires at most `limit` undone dispatches that no registration wants. Returns the number of them. */
 export async function retireDispatches(
   tx: Transaction,
   { dialect, tables: t }: Database,
@@ -256,7 +258,7 @@ export async function retireDispatches(
     where h.name = handler and (h.event = '*' or h.event = event_type))`;
   let retired = 0;
   for (const unfinished of ["open_handler = ?", "dead = 1 and handler = ?"]) {
-    // Waits for a run that is about to commit, and then no longer finds its dispatch.
+    // The lock waits for a run that is about to commit. Its dispatch is then no longer found.
     const { rows } = await tx.run<{ event_id: string }>(
       `select event_id from ${t.dispatches} where ${unfinished} and ${unwanted} order by event_seq limit ? ${dialect.forUpdate}`,
       [handler, limit - retired],

@@ -4,7 +4,7 @@ import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
 import { type Batch, insertAll } from "./write-rows.js";
 
-/** The columns of a row that an event is read from. */
+/** The columns from which an event is read. */
 export interface EventRow {
   id: string;
   type: string;
@@ -13,7 +13,7 @@ export interface EventRow {
   payload: string;
 }
 
-/** Inserts events, which get their dispatches later. Rejects if an id is taken. */
+/** Inserts events, which get their dispatches later. Throws `store_conflict` if an id is taken. */
 export async function insertEvents(
   tx: Transaction,
   db: Database,
@@ -22,7 +22,7 @@ export async function insertEvents(
   await insertAll(tx, db.dialect, eventsBatch(db, events));
 }
 
-/** Returns the rows of events, each marked as without dispatches where the dialect needs the mark. */
+/** Returns the rows of events. If the dialect needs it, marks each row as without dispatches. */
 export function eventsBatch({ dialect, tables }: Database, events: readonly EventRecord[]): Batch {
   const mark = dialect.commitsInOrder ? undefined : "unexpanded";
   const rows = events.map((event) => {

@@ -5,33 +5,34 @@ import { type Database, type Tables } from "./names.js";
 /** The maximum number of events in one round of expansion. */
 export const eventsPerRound = 500;
 
-/** Returns the condition that the event `e` has no dispatches yet, and may get some. */
+/** Returns the condition that event `e` has no dispatches yet and may get some. */
 export function isUnexpanded({ dialect, tables }: Database): string {
   return dialect.commitsInOrder ? `e.seq > ${lastExpanded(tables)}` : "e.unexpanded = 1";
 }
 
-/** Returns the condition that the event `e` has all of its dispatches. Without a handler there are none, and no expansion. */
+/** Returns the condition that event `e` has all of its dispatches. Without handlers, every event has. */
 export function isExpanded({ dialect, tables }: Database): string {
   const expanded = dialect.commitsInOrder ? `e.seq <= ${lastExpanded(tables)}` : "e.unexpanded is null";
   return `(${expanded} or not exists (select 1 from ${tables.handlers}))`;
 }
 
-/** Keeps processes from storing a handler until the transaction ends. Others may do the same at that time. */
+/** Keeps processes from storing a handler until the transaction ends. Several transactions may do this. */
 export async function keepHandlers(tx: Transaction, { dialect, tables }: Database): Promise<void> {
   if (dialect.forShare !== "")
     await tx.run(`select value from ${tables.meta} where name = 'handlers' ${dialect.forShare}`, []);
 }
 
 /**
- * Returns an expression for the number of the newest event that has its dispatches, where one number tells this. It is null where
- * there is no handler, so that no event is read then: a new handler starts with the events after it.
+ * Returns an expression for the number of the newest event with dispatches, for dialects with
+ * `commitsInOrder`. It is null if there is no handler, so that no event is read: a new handler starts with
+ * later events.
  */
 function lastExpanded(tables: Tables): string {
   return `(select cast(value as integer) from ${tables.meta}
     where name = 'expanded' and exists (select 1 from ${tables.handlers}))`;
 }
 
-/** Gives events one dispatch for each known handler that wants them, oldest first. Returns the number of events. */
+/** Gives events a dispatch for each known handler that wants them. Returns the number of events. */
 export async function expandSome(tx: Transaction, db: Database): Promise<number> {
   await keepHandlers(tx, db);
   let expanded = 0;
@@ -43,12 +44,12 @@ export async function expandSome(tx: Transaction, db: Database): Promise<number>
   return expanded;
 }
 
-/** Gives all events their dispatches. The caller keeps other expansions out. */
+/** Gives all events their dispatches. The caller must keep other expansions out. */
 export async function expandAll(tx: Transaction, db: Database): Promise<void> {
   const { dialect, tables } = db;
   while ((await expandRound(tx, db)) === eventsPerRound);
   if (!dialect.commitsInOrder) return;
-  // Includes the events that were recorded while there was no handler.
+  // The number also covers events that were recorded while there was no handler.
   await tx.run(
     `update ${tables.meta} set value = (select coalesce(max(seq), 0) from ${tables.events}) where name = 'expanded'`,
     [],
@@ -64,7 +65,7 @@ async function expandRound(tx: Transaction, db: Database): Promise<number> {
   if (rows.length === 0) return 0;
   const seqs = rows.map((row) => Number(row.seq));
   const which = dialect.among("seq", seqs);
-  // A process of the previous version that still runs gives its events their dispatches itself.
+  // A process of the previous version may still run. It makes the dispatches of its events itself.
   const orNothing = dialect.commitsInOrder ? "on conflict do nothing" : "";
   await tx.run(`${insertDispatches(db, tables.events)} where e.${which.sql} ${orNothing}`, which.params);
   if (dialect.commitsInOrder)
@@ -84,7 +85,7 @@ async function expandInOneStatement(tx: Transaction, db: Database, unexpanded: s
   return Number(rows[0]!.count);
 }
 
-/** Returns an insert of dispatches for the events `e`, due at any time of any clock. A condition for them may follow. */
+/** Returns an insert of due dispatches for the events `e`. A condition for the events may follow. */
 function insertDispatches({ dialect, tables }: Database, events: string): string {
   return `insert into ${tables.dispatches}
     (event_id, handler, event_type, event_seq, state, open_handler, due_at, attempt, failures, fence)
@@ -100,12 +101,13 @@ export function isWanted({ commitsInOrder }: Pick<Dialect, "commitsInOrder">): s
   return `(h.event = e.type or h.event = '*') and ${isLater}`;
 }
 
-/** A transaction that is open beside so many later events is not waited for. */
+/** If this many later events exist, an open transaction with an earlier number is ignored. */
 const maxLater = 1000;
 
 /**
- * Returns the number of the newest event, and the numbers before it that no event has yet, as a text: `,7,9,`. Open transactions may
- * commit them, unless transactions commit in the order of their numbers: then there is no text.
+ * Returns the number of the newest event, and a string of the earlier numbers that no event has yet: `,7,9,`.
+ * Open transactions may still commit these numbers. If transactions commit in the order of numbers, there is
+ * no string.
  */
 export async function readNumbers(
   tx: Transaction,

@@ -26,8 +26,8 @@ export async function unknownHandlers(
 }
 
 /**
- * Stores handlers. A new one starts with the events that are committed after its registration. One that was
- * registered before, and forgotten by the store, also gets the events since then.
+ * Stores handlers. A new handler starts with the events that commit after its registration. A handler that
+ * the store had forgotten also gets the events since its first registration.
  */
 export async function storeHandlers(
   tx: Transaction,
@@ -39,7 +39,7 @@ export async function storeHandlers(
   const unknown = await unknownHandlers(tx, db, handlers);
   if (unknown.length === 0) return;
   const { newest, gaps } = await readNumbers(tx, db);
-  // Nobody wants the events that were recorded while there was no handler.
+  // No handler wants the events that were recorded while there was none.
   if (dialect.commitsInOrder)
     await tx.run(
       `update ${tables.meta} set value = ? where name = 'expanded' and not exists (select 1 from ${tables.handlers})`,
@@ -52,7 +52,7 @@ export async function storeHandlers(
     if (handler.since !== undefined) await dispatchSince(tx, db, handler, newest);
 }
 
-/** Makes the dispatches of a handler that the store had forgotten, of the events since its first registration. */
+/** Makes the dispatches of a forgotten handler, of the events since its first registration. */
 async function dispatchSince(
   tx: Transaction,
   db: Database,
@@ -68,7 +68,7 @@ async function dispatchSince(
       sql: `not exists (select 1 from ${t.dispatches} d where d.event_id = e.id and d.handler = ?)`,
       params: [name],
     },
-    // The expansion makes the dispatches of these.
+    // The expansion will make the dispatches of the other events.
     {
       sql: `not exists (select 1 from ${t.handlers} h where h.name = ? and ${isWanted(db.dialect)} and ${isUnexpanded(db)})`,
       params: [name],
@@ -90,7 +90,7 @@ async function dispatchSince(
     ]);
 }
 
-/** Deletes handlers of a name. Committed events first get their dispatches for it, which are then retired as well. */
+/** Deletes handlers of a name. Before, committed events get their dispatches, to be retired, too. */
 export async function deleteHandlers(
   tx: Transaction,
   db: Database,
@@ -105,7 +105,7 @@ export async function deleteHandlers(
   await tx.run(`delete from ${db.tables.handlers} where ${which.sql}`, which.params);
 }
 
-/** Reads the registered handlers, with the number of dispatches that they have, or will have, and that are not done. */
+/** Reads the registered handlers, each with its numbers of dead dispatches and of open or future ones. */
 export async function summarizeHandlers(reader: Session, db: Database): Promise<HandlerSummary[]> {
   const { tables: t } = db;
   const handlers = await reader.run<HandlerKey>(`select event, name from ${t.handlers}`, []);
@@ -124,13 +124,13 @@ export async function summarizeHandlers(reader: Session, db: Database): Promise<
   );
 }
 
-/** Keeps out every expansion until the end, also of other processes: none may see half of the handlers. */
+/** Keeps all expansions out until the end, so that none sees only some of the handlers. */
 async function keepExpansionsOut(tx: Transaction, { dialect, tables }: Database): Promise<void> {
   if (dialect.forUpdate !== "")
     await tx.run(`select value from ${tables.meta} where name = 'handlers' ${dialect.forUpdate}`, []);
 }
 
-/** Returns one string for a handler; event names have no space. */
+/** Returns one string for a handler. Event names contain no space. */
 export function handlerId({ event, name }: HandlerKey): string {
   return `${event} ${name}`;
 }

@@ -23,7 +23,7 @@ import { type Database } from "./names.js";
 import { resolutionsOf } from "./resolutions.js";
 import { webhookColumns, webhookFromRow, type WebhookRow } from "./webhooks.js";
 
-/** Reads one page of what is stored about one clientId. */
+/** Reads one page of the history of a clientId. */
 export async function historyOf(
   reader: Session,
   db: Database,
@@ -41,7 +41,7 @@ export async function historyOf(
   ]);
   const ofEvents = allOf([
     aboutClient(db, "events", clientId),
-    // The events before one that was pruned were pruned, too.
+    // If this event was pruned, all older events were pruned, too.
     { sql: `seq < coalesce((select seq from ${t.events} where id = ?), 0)`, params: [event?.id] },
   ]);
   const withoutBody = webhookColumns.filter((column) => column !== "raw_body").join(", ");
@@ -53,7 +53,7 @@ export async function historyOf(
     `select id, type, client_id, recorded_at, payload, seq from ${t.events} where ${ofEvents.sql} order by seq desc limit ?`,
     [...ofEvents.params, limit],
   );
-  // The next claim makes the dispatches of new events. One statement reads both, so that it misses none that is made meanwhile.
+  // New events get their dispatches with the next claim. One statement reads both, so that none is missed.
   const dispatches = await reader.run<DispatchRow & { seq: unknown }>(
     `select ${dispatchColumns}, e.seq from ${t.events} e join ${t.dispatches} d on d.event_id = e.id
       where ${ofEvents.sql} and seq >= ?
@@ -82,7 +82,7 @@ export async function webhooksPage(
 ): Promise<WebhookRecord[]> {
   const conditions = [
     ...(clientId === undefined ? [] : [aboutClient(db, "webhooks", clientId)]),
-    // The index by clientId lists every webhook that a person has to see.
+    // The index by clientId contains every webhook that a person has to see.
     ...(clientIds === undefined
       ? []
       : [
@@ -91,7 +91,7 @@ export async function webhooksPage(
         ]),
     { sql: "receipt_id = ?", params: [receiptId] },
     { sql: "outcome = ?", params: [outcome] },
-    // SQLite takes the index by need otherwise, and reads all that is open.
+    // In the plain form, SQLite would use the index by need, and read every webhook with that need.
     { sql: clientIds ? "coalesce(attention, '') = ?" : "attention = ?", params: [need] },
     { sql: "received_at >= ?", params: [from] },
     { sql: "received_at < ?", params: [to] },
@@ -119,16 +119,14 @@ export async function webhooksPage(
   return rows.map(webhookFromRow);
 }
 
-/**
- * Reads dead dispatches, and makes them pending again if asked. They keep their fences, so that no earlier run can settle them.
- */
+/** Reads dead dispatches. With `revive`, makes them pending. Old runs cannot settle them: fences stay. */
 export async function deadDispatches(
   tx: Session,
   { dialect, tables: t }: Database,
   { eventId, handler, type, error, since, run, after, revive, limit }: DeadPage,
 ): Promise<DispatchRecord[]> {
   const seqOf = `coalesce((select seq from ${t.events} where id = ?), 0)`;
-  // Of the characters of a pattern, none has a meaning in the text.
+  // Escapes the characters that have a meaning in a pattern.
   const patternOf = (text: string): string => `%${text.replaceAll(/[!%_]/g, "!$&")}%`;
   // SQLite, and PostgreSQL with the locale C, change only letters of ASCII.
   const lowered = error && [error.toLowerCase(), error.replaceAll(/[A-Z]/g, (one) => one.toLowerCase())];
@@ -186,7 +184,7 @@ export async function dispatchesOfRun(
   return rows.map(dispatchFromRow);
 }
 
-/** Counts what waits for a person or a handler. Every part reads a few entries of an index, however much is stored. */
+/** Counts what waits for a person or a handler. Each part reads only a few index entries. */
 export async function countWaiting(
   session: Session,
   db: Database,
@@ -194,7 +192,7 @@ export async function countWaiting(
 ): Promise<StoreCounts> {
   const { tables: t } = db;
   const isCounted = except.length === 0 ? "1 = 1" : `h.name not in (${placeholders(except.length)})`;
-  // Without a handler all events would be read. On SQLite the condition before it says the same.
+  // Without a handler, all events would be read. On SQLite, `isUnexpanded` already prevents that.
   const ifHandlers = db.dialect.commitsInOrder ? "" : `and exists (select 1 from ${t.handlers})`;
   const { rows } = await session.run<{ dead: unknown; parked: unknown; undone: string | null }>(
     `select (select count(*) from ${t.dispatches} where dead = 1) as dead,
@@ -220,7 +218,7 @@ export async function countWaiting(
   };
 }
 
-/** Counts what a person has to see, up to a number that costs little. */
+/** Counts what a person has to see, up to `maxCounted` for each need. */
 async function countAttention(
   session: Session,
   { tables: t }: Database,
@@ -244,7 +242,7 @@ async function countAttention(
   return needsIn(rows.map(({ need, count }) => [need, Number(count)]));
 }
 
-/** Reads which handlers' oldest open dispatches are due, and the database's clock. */
+/** Reads the handlers whose oldest open dispatch is due, and the database's clock. */
 async function readWaiting(session: Session, { dialect, tables: t }: Database) {
   const { rows } = await session.run<{
     name: string;
@@ -262,7 +260,7 @@ async function readWaiting(session: Session, { dialect, tables: t }: Database) {
   );
   const waiting = rows.flatMap(({ name: handler, now, due, event, recorded }) => {
     if (recorded === null || due === null || Number(due) > Number(now)) return [];
-    // A new dispatch is due since its event.
+    // A new dispatch is due since its event was recorded.
     const since = Number(due) === 0 ? recorded : new Date(Number(due)).toISOString();
     return [{ handler, event: event as EventType, since }];
   });
@@ -290,7 +288,7 @@ function dispatchFromRow(row: DispatchRow): DispatchRecord {
     ...(row.past !== null && { past: JSON.parse(row.past) as PastEnd[] }),
     ...(row.retry_run !== null && { run: row.retry_run }),
     ...(row.settled_at === null ? {} : { settledAt: new Date(Number(row.settled_at)).toISOString() }),
-    // 0: at any time of any clock.
+    // 0 means due immediately, whatever time a clock shows.
     ...(row.state === "pending" && Number(row.due_at) > 0
       ? { dueAt: new Date(Number(row.due_at)).toISOString() }
       : {}),

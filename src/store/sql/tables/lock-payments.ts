@@ -6,44 +6,44 @@ import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
 import { paymentColumns, paymentFromRow, type PaymentRow } from "./payments.js";
 
-/** Locks the payments that the keys name, and returns them with the eventKeys that are stored already. */
+/** Locks the payments that the keys name. Returns them with the eventKeys that are already stored. */
 export async function lockKeys(tx: Transaction, db: Database, keys: LockKeys): Promise<Locked> {
   if (tx.sync) return tx.sync((sync) => sync.lock(keys));
   if (keys.readOnly) return { payments: await findNamedPayments(tx, db, keys), eventKeys: [] };
-  // On a pipelined connection nothing is read before the locks: the clientIds nearly always name every payment.
+  // In a pipeline, nothing is read before the locks: the clientIds nearly always name every payment.
   let clientIds = tx.restart && (keys.clientIds ?? []);
   for (;;) {
     const locking = lockPayments(tx, db, keys, clientIds);
     // The database must run the check after the locks. A pipeline keeps that order without waiting.
     if (!tx.isPipelined) await locking;
     const checking = findNamed(tx, db, keys);
-    // After a deadlock, a pipeline refuses the check too. Only the error of the locks says that the transaction may run again.
+    // After a deadlock, a pipeline refuses the check, too. Only the error of the locks allows a repetition.
     checking.catch(() => undefined);
     const payments = await locking;
     const named = await checking;
     const locked = new Set(payments.map(({ clientId }) => clientId));
-    // Otherwise another transaction added an attempt for the same reference while this one waited for its lock.
+    // If not, another transaction added an attempt of the same reference while this one waited for its lock.
     if (named.clientIds.every((id) => locked.has(id))) return { payments, eventKeys: named.eventKeys };
     if (!clientIds) continue;
-    // Further locks on top of these would not be in clientId order, and could deadlock with a transaction that keeps it.
+    // Additional locks would break the clientId order, and could deadlock with a transaction that keeps it.
     tx.restart!().catch(() => undefined); // The next statements report its failure.
     clientIds = named.clientIds;
   }
 }
 
-/** Reads the committed payments that the keys name, and every payment that shares a reference with them. Locks nothing. */
+/** Reads the committed payments that the keys name, and all of the same references. Locks nothing. */
 export async function findNamedPayments(reader: Session, db: Database, keys: LockKeys): Promise<Payment[]> {
   const columns = paymentColumns.map((column) => `p.${column}`).join(", ");
   const named = namedPayments(db, keys, columns);
   if (!named) return [];
   const { rows } = await reader.run<PaymentRow>(named.sql, named.params);
-  // A reference that two keys lead to is joined twice.
+  // If two keys lead to one reference, the query returns its payments twice.
   return [...new Map(rows.map((row) => [row.client_id, row])).values()].map(paymentFromRow);
 }
 
 /**
- * Returns a query for these columns of the payments that the keys name, and of those that share a reference with them. It may
- * return a payment several times. Returns `undefined` where no key is given.
+ * Returns a query for these columns of the payments that the keys name, and of all payments of the same
+ * references. The query may return a payment several times. Returns `undefined` if no key is given.
  */
 function namedPayments(
   { dialect, tables: { payments } }: Database,
@@ -63,13 +63,13 @@ function namedPayments(
     sql: dialect.amongRows
       ? `select ${columns} from ${payments} p
         where ${dialect.amongRows("p.reference", union(`select n.reference from ${payments} n`))}`
-      : // Joins, because MySQL would make a table of a list of references first.
+      : // A join, because MySQL would first make a table of a list of references.
         union(`select ${columns} from ${payments} n join ${payments} p on p.reference = n.reference`),
     params: branches.flatMap(({ params }) => params),
   };
 }
 
-/** Locks the named payments, or those of the given clientIds, in clientId order. */
+/** Locks the named payments or, if given, those with the clientIds. Locks in clientId order. */
 async function lockPayments(
   tx: Transaction,
   db: Database,
@@ -101,7 +101,7 @@ async function lockPayments(
   });
 }
 
-/** Reads the clientIds that the keys name now, and which of the eventKeys are stored. */
+/** Reads the clientIds that the keys name now, and the stored ones among the eventKeys. */
 async function findNamed(
   tx: Transaction,
   db: Database,

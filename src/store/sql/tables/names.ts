@@ -13,13 +13,13 @@ export interface Tables {
   prefix: string;
 }
 
-/** What the kit's statements are written for: a dialect, and the names of the tables. */
+/** The parameters of the kit's statements: the dialect, and the names of the tables. */
 export interface Database {
   dialect: Dialect;
   tables: Tables;
 }
 
-/** Returns the names of the kit's tables that begin with `prefix`. */
+/** Returns the names of the kit's tables with this prefix. */
 export function tablesUnder(prefix: string): Tables {
   return {
     payments: `${prefix}payments`,

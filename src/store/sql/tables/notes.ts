@@ -26,7 +26,7 @@ export async function readNotes(
   }));
 }
 
-/** Writes notes. Rejects if one has another version. */
+/** Writes notes. Throws `store_conflict` if a note has another version. */
 export async function writeNotes(
   tx: Transaction,
   { dialect, tables }: Database,
@@ -49,7 +49,7 @@ export async function writeNotes(
               [text, kind, id, version],
             ];
     const { affected } = await tx.run(sql, params).catch((error: unknown) => {
-      // MySQL ends one of two transactions that insert notes beside each other.
+      // If two transactions insert neighbouring notes, MySQL may end one of them.
       if (!dialect.isDeadlock(error)) throw error;
       return { affected: 0 };
     });

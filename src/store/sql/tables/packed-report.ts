@@ -8,20 +8,20 @@ import {
 const names = ["at", "status", "captured", "submittedAt", "source"] as const;
 
 /**
- * Returns `reported`, `service` and `firstWebhookAt` of a payment for their column: a list without names, and `verified` as digits, because a longer
- * row makes SQLite write more pages for each webhook.
+ * Returns the column of a payment's `reported`, `service` and `firstWebhookAt`: a list without names, with
+ * `verified` as digits. A longer row would make SQLite write more pages for each webhook.
  */
 export function packReport({ reported, service, firstWebhookAt }: Payment): string | null {
   if (!reported && !service && firstWebhookAt === undefined) return null;
   const verified = lastReportFields.map((field) => (reported?.verified.includes(field) ? 1 : 0)).join("");
   const values = names.map((name) => reported?.[name]);
-  // Most payments have one webhook: its time is that of the report.
+  // Most payments have one webhook, whose time is also the time of the report. Then 1 stands for the time.
   const first = firstWebhookAt !== undefined && firstWebhookAt === reported?.at ? 1 : firstWebhookAt;
   const packed = [verified, service?.createdAt, service?.reportedAt, ...values];
   return JSON.stringify(first === undefined ? packed : [...packed, first]);
 }
 
-/** Sets `reported`, `service` and `firstWebhookAt` of a payment. */
+/** Sets `reported`, `service` and `firstWebhookAt` of a payment from their column. */
 export function unpackReport(payment: Payment, column: string): void {
   const [digits, createdAt, reportedAt, ...values] = JSON.parse(column) as [string, ...(string | 1 | null)[]];
   const verified = lastReportFields.filter((_, index) => digits[index] === "1");

@@ -7,22 +7,22 @@ import { type Database } from "./names.js";
 import { packReport, unpackReport } from "./packed-report.js";
 import { type Batch, insertNew, updateByKey } from "./write-rows.js";
 
-/** A column of the table of payments. An absent value is null in the row, and has no key in the payment. */
+/** A column of the table of payments. An absent value is null in the row, and is left out of the payment. */
 interface PaymentColumn {
   of: (payment: Payment) => string | number | null;
-  /** Sets a value that is not null. Absent where other columns say the same. */
+  /** Sets a value that is not null. Absent if other columns contain the same information. */
   set?: (payment: Payment, value: string) => void;
 }
 
 type TextField = { [Name in keyof Payment]-?: string extends Payment[Name] ? Name : never }[keyof Payment];
 
-/** Returns the column of a field that is kept as it is. */
+/** Returns the column of a field that is stored unchanged. */
 const kept = (name: Exclude<TextField, undefined>): PaymentColumn => ({
   of: (payment) => payment[name] ?? null,
   set: (payment, value) => (payment[name] = value),
 });
 
-/** Every column, the key first. The fields of a payment that is read get the same order. */
+/** All columns, beginning with the key. A payment that is read has its fields in the same order. */
 const columnTable = {
   client_id: kept("clientId"),
   reference: kept("reference"),
@@ -36,7 +36,7 @@ const columnTable = {
   },
   state: { of: ({ state }) => state, set: (payment, state) => (payment.state = state as Payment["state"]) },
   status: kept("status"),
-  // The reference while the payment is open, so that a plain unique index keeps one open payment for each.
+  // The reference of an open payment, otherwise null. So a plain unique index allows one open payment each.
   open_reference: {
     of: ({ open, reference }) => (open ? reference : null),
     set: (payment) => (payment.open = true),
@@ -57,10 +57,10 @@ const columnTable = {
   replaced_by: kept("replacedBy"),
   failure: kept("failure"),
   overdue_at: kept("overdueAt"),
-  // `created_at` while the payment can become overdue, so that an index lists only those.
+  // `created_at` of a payment that can become overdue, so that an index contains only such payments.
   awaited_since: { of: (payment) => (isUndecided(payment) ? payment.createdAt : null) },
   next_lookup_at: kept("nextLookupAt"),
-  // `reported` and `service` in few bytes, without the provider's id, which is searched.
+  // `reported` and `service` in few bytes. The provider's id has its own column, because lists search it.
   reported: { of: packReport, set: unpackReport },
   provider_id: {
     of: ({ reported }) => reported?.providerId ?? null,
@@ -70,7 +70,7 @@ const columnTable = {
     of: ({ lookups }) => lookups ?? null,
     set: (payment, lookups) => (payment.lookups = Number(lookups)),
   },
-  // What a person has to see, or has settled. Other columns say the rest.
+  // The need of the payment, or a need that a person has settled. `needOfPayment` derives the others.
   attention: {
     of: (payment) => needOfPayment(payment) ?? payment.attention ?? null,
     set: (payment, attention) => {
@@ -91,7 +91,7 @@ const columnTable = {
 
 type ColumnName = keyof typeof columnTable;
 
-/** The names of the columns, the key first. */
+/** The names of the columns, beginning with the key. */
 export const paymentColumns = Object.keys(columnTable) as ColumnName[];
 const columns: readonly PaymentColumn[] = Object.values(columnTable);
 
@@ -119,8 +119,9 @@ export function paymentFromRow(row: PaymentRow): Payment {
 }
 
 /**
- * Updates payments. Those that close an attempt go first: the databases check uniqueness row by row, and the attempt that opens
- * needs the reference free. Of payments that are among the `locked` ones only the columns that differ are written.
+ * Updates payments. Payments that close an attempt go first: the databases check uniqueness row by row, and
+ * the attempt that opens needs the reference. Of a `locked` payment, only the columns that differ are
+ * written.
  */
 export async function updatePayments(
   tx: Transaction,
@@ -137,16 +138,16 @@ export async function updatePayments(
   }
 }
 
-/** The columns that never change, which no update sets: SQLite writes the index of every column that is set. */
+/** Columns that never change. Setting them would make SQLite write their indexes. */
 const lasting: readonly ColumnName[] = ["reference", "created_at"];
 const changeable = paymentColumns.flatMap((column, index) =>
   lasting.includes(column) ? [] : [{ column, index }],
 );
 
-/** The columns that an update may set, without the key, each with its place among the values. */
+/** The columns that an update may set, without the key, each with its position among the values. */
 export const settable = changeable.slice(1);
 
-/** Returns the rows of payments as they are to be, for an update by the key. */
+/** Returns the new rows of payments, for an update by key. */
 export function changedPaymentsBatch({ tables }: Database, payments: readonly Payment[]): Batch {
   const rows = payments.map((payment) => {
     const values = paymentValues(payment);
@@ -155,10 +156,7 @@ export function changedPaymentsBatch({ tables }: Database, payments: readonly Pa
   return { table: tables.payments, columns: changeable.map(({ column }) => column), rows };
 }
 
-/**
- * Returns the rows of an update with only the key and the columns in which a payment differs from the locked
- * one.
- */
+/** Returns an update with only the key and the columns in which a payment differs from its locked form. */
 export function differingPaymentsBatch(
   { tables }: Database,
   payments: readonly Payment[],
@@ -177,13 +175,13 @@ export function differingPaymentsBatch(
   return { table: tables.payments, columns, rows, uniform: [columns.slice(1)] };
 }
 
-/** Throws `store_conflict` unless an update found every payment. */
+/** Throws `store_conflict` if an update did not find every payment. */
 export function expectUpdated(tx: Transaction, wanted: number, affected: number): void {
   if (affected !== wanted)
     throw poisonWithConflict(tx, `${wanted - affected} of the updated payments are not in the store.`);
 }
 
-/** Inserts payments. Returns the clientIds of those whose clientId or open reference is taken. */
+/** Inserts payments. Returns the clientIds of payments whose clientId or open reference is taken. */
 export async function insertPayments(
   tx: Transaction,
   { dialect, tables }: Database,
@@ -200,8 +198,8 @@ export async function insertPayments(
 }
 
 /**
- * Rejects unless the new payment was left out because of its clientId or its open reference. Payments that were stored after it do
- * not count: they may have taken its reference since.
+ * Throws `store_conflict` unless the clientId or the open reference explains why the payment was left out.
+ * Payments that were stored after it do not explain that: they may have taken the reference later.
  */
 async function refuseServiceIdClash(
   tx: Transaction,

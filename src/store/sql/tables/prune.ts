@@ -4,7 +4,7 @@ import { isExpanded, keepHandlers } from "./expand-events.js";
 import { type PrunedBatch, type PrunePosition } from "../../contract.js";
 import { type Database } from "./names.js";
 
-/** Forgets raw bytes and events that are final, at most `limit` of each. Returns how many. */
+/** Deletes final bytes and events, at most `limit` each. Returns the numbers and the end position. */
 export async function pruneFinal(
   tx: Transaction,
   db: Database,
@@ -19,7 +19,7 @@ export async function pruneFinal(
   };
 }
 
-/** Records before a time, from the place on where the last batch ended. */
+/** The records before a time, from the position at which the last batch ended. */
 interface PruneRange {
   before: string;
   limit: number;
@@ -27,8 +27,8 @@ interface PruneRange {
 }
 
 /**
- * Deletes no bytes of a mismatch or an inadmissible webhook that nobody has settled: a person needs them. The row of one that reports
- * an unknown status says what a person needs.
+ * Deletes raw bytes of webhooks. A mismatch or an inadmissible webhook keeps its bytes until a person settles
+ * it. For a late report with an unknown status, the row is enough for a person.
  */
 async function pruneWebhooks(
   tx: Transaction,
@@ -46,7 +46,7 @@ async function pruneWebhooks(
   if (rows.length === 0) return { count: 0, end: from };
   const ids = rows.map((row) => row.receipt_id);
   const which = dialect.among("receipt_id", ids);
-  // The row stays, with its eventKey, so that a copy is still recognised.
+  // The row stays with its eventKey, so that a copy is still recognised.
   await tx.run(`update ${tables.webhooks} set raw_body = ?, kept_since = null where ${which.sql}`, [
     Buffer.alloc(0),
     ...which.params,
@@ -83,8 +83,9 @@ async function pruneEvents(
 }
 
 /**
- * Returns the number of the first event that was recorded at a time or later, by a binary search: events are numbered in the order
- * in which they are recorded. After a clock was set back this does not hold, and an event may stay longer.
+ * Returns the number of the first event that was recorded at a time or later, by a binary search: events are
+ * numbered in the order in which they are recorded. If a clock was set back, that is not exact, and an event
+ * may stay longer.
  */
 export async function firstSeqSince(tx: Transaction, table: string, time: string): Promise<number> {
   const ends = await tx.run<{ low: unknown; high: unknown }>(
@@ -100,7 +101,7 @@ export async function firstSeqSince(tx: Transaction, table: string, time: string
       [middle],
     );
     const [found] = next.rows;
-    // None where another process has pruned the newest ones.
+    // Absent if another process has pruned the newest events.
     if (found && found.recorded_at < time) low = middle + 1;
     else high = middle;
   }

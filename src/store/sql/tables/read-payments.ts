@@ -40,7 +40,7 @@ export function duePayments(
   return read(reader, pageOf(dialect, queries, `${orderBy}, client_id`, limit));
 }
 
-/** Reads the payments that the service may be asked about now, in the order of `nextLookupAt`. */
+/** Reads the payments whose lookup is due, in the order of `nextLookupAt`. */
 export function lookupDuePayments(
   reader: Session,
   { tables }: Database,
@@ -63,7 +63,7 @@ export function readPaymentsPage(
   const [behind, direction] = newestFirst ? ["<", "desc"] : [">", "asc"];
   const isOfState = state !== undefined && reference === undefined;
   const conditions = [
-    // A reference has few payments. In this form no index of the states is read for them.
+    // A reference has few payments. This form keeps the database from reading an index of states for them.
     { sql: isOfState ? "state = ?" : "coalesce(state, '') = ?", params: [state] },
     { sql: "attention = ?", params: [need] },
     { sql: "reference = ?", params: [reference] },
@@ -71,7 +71,7 @@ export function readPaymentsPage(
     { sql: "created_at >= ?", params: [from] },
     { sql: "created_at < ?", params: [to] },
     {
-      // The first half is for the index, which the databases would not use for the second half alone.
+      // The first half lets the databases use the index. They would not use it for the second half.
       sql: `created_at ${behind}= ? and (created_at ${behind} ? or client_id ${behind} ?)`,
       params: [after?.createdAt, after?.createdAt, after?.clientId],
     },
@@ -85,7 +85,7 @@ export function readPaymentsPage(
   return read(reader, pageOf(dialect, queries, `created_at ${direction}, client_id ${direction}`, limit));
 }
 
-/** Returns the conditions of the partial indexes to read a page from. */
+/** Returns the conditions of the partial indexes that contain a page. */
 function indexesOf({ state, reference }: PaymentPage): string[] {
   if (state === undefined || reference !== undefined) return ["1 = 1"];
   if (state === "completed") return ["state = 'completed'"];

@@ -13,7 +13,7 @@ const columns = [...required, ...nullable];
 type ResolutionRow = Record<(typeof required)[number], string> &
   Record<(typeof nullable)[number], string | null>;
 
-/** Inserts resolutions. Rejects if an id is taken. */
+/** Inserts resolutions. Throws `store_conflict` if an id is taken. */
 export async function insertResolutions(
   tx: Transaction,
   { dialect, tables }: Database,
@@ -35,7 +35,7 @@ export async function insertResolutions(
   await insertAll(tx, dialect, { table: tables.resolutions, columns, rows });
 }
 
-/** Reads what people settled about one clientId: the newest, oldest first. */
+/** Reads the newest resolutions about a clientId, and returns them oldest first. */
 export async function resolutionsOf(
   reader: Session,
   { tables }: Database,

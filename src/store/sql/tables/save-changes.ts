@@ -25,8 +25,8 @@ import { resolvedBy } from "../../rules/webhooks.js";
 import { insertStatements, updateStatements } from "./write-rows.js";
 
 /**
- * Writes all of it, or rejects. Returns what was left out because it is taken. Of the `locked` payments only the columns that
- * differ are written.
+ * Writes all changes, or rejects. Returns the keys that were left out because they are taken. Of a `locked`
+ * payment, only the columns that differ are written.
  */
 export async function saveChanges(
   tx: Transaction,
@@ -62,8 +62,9 @@ async function saveInSteps(tx: Transaction, db: Database, changes: Changes, lock
 }
 
 /**
- * Writes a row of the references with several attempts. Servers that all take writes do not know each other's locks: of two attempts
- * that complete at the same time on two servers, only a row that both transactions write makes one of them fail.
+ * Writes a row for each reference with several attempts. In a cluster whose servers all take writes, a server
+ * does not see another server's locks. If two attempts complete at the same time on two servers, only this
+ * common row makes one of the transactions fail.
  */
 async function markReferences(
   tx: Transaction,
@@ -86,9 +87,9 @@ async function markReferences(
 const inOneStatement: readonly string[] = ["updated", "webhooks", "events"] satisfies (keyof Changes)[];
 
 /**
- * Returns whether one statement can write the changes, as those of nearly every group of webhooks: nothing
- * but these three, each payment once, and no payment that closes an attempt beside one that opens it, because
- * the parts of a statement have no order.
+ * Returns whether one statement can write the changes, as for nearly every group of webhooks. The parts of a
+ * statement have no order. So there must be no other changes than these three kinds, each payment once, and
+ * not both a payment that closes an attempt and a payment that opens one.
  */
 export function fitsOneStatement(changes: Changes): boolean {
   const { updated = [] } = changes;
@@ -99,7 +100,7 @@ export function fitsOneStatement(changes: Changes): boolean {
   );
 }
 
-/** Writes the changes with one round trip. Returns the eventKeys of webhooks that were left out. */
+/** Writes the changes in one round trip. Returns the eventKeys of webhooks that were left out. */
 async function saveInOneStatement(
   tx: Transaction,
   db: Database,
@@ -126,9 +127,9 @@ async function saveInOneStatement(
 }
 
 /**
- * Writes changes that {@link fitsOneStatement} accepts, without looking at a result before the commit: rejects where a webhook is
- * taken. The payments must be among the locked ones. All statements are given before this returns: one, or one for each table
- * where the database cannot write several tables in one.
+ * Writes changes that {@link fitsOneStatement} accepts, without reading a result before the commit. Rejects
+ * if a webhook is taken. The payments must be locked. Gives all statements to the connection before it
+ * returns: one statement, or one for each table if the database cannot write several tables in one.
  */
 export async function saveOrFail(
   tx: Transaction,

@@ -7,7 +7,7 @@ import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
 import { type Batch, chunks, insertNew, updateByKey } from "./write-rows.js";
 
-/** The columns that a webhook is read from. */
+/** The columns from which a webhook is read. */
 export const webhookColumns = [
   "receipt_id",
   "event_key",
@@ -31,7 +31,7 @@ export type WebhookRow = Record<
 > &
   Record<NullableColumn, string | null> & { raw_body: Uint8Array; copies?: unknown };
 
-/** Inserts webhooks. Returns the eventKeys of those whose eventKey or receiptId is taken. */
+/** Inserts webhooks. Returns the eventKeys of webhooks whose eventKey or receiptId is taken. */
 export async function insertWebhooks(
   tx: Transaction,
   db: Database,
@@ -86,7 +86,7 @@ export async function countCopies(
   for (const { sql, params } of copiesStatements(db, copies)) await tx.run(sql, params);
 }
 
-/** Returns the statements that count copies, in eventKey order, so that two transactions with the same keys cannot deadlock. */
+/** Returns statements that count copies, in eventKey order, so that two transactions cannot deadlock. */
 export function copiesStatements(
   { dialect, tables }: Database,
   copies: NonNullable<Changes["copies"]>,
@@ -105,7 +105,7 @@ export function copiesStatements(
   });
 }
 
-/** Gives webhooks that were decided again their new outcome. */
+/** Gives webhooks their new outcomes. */
 export async function updateRematched(
   tx: Transaction,
   { dialect, tables }: Database,
@@ -122,9 +122,9 @@ export async function updateRematched(
   await updateByKey(tx, dialect, { table: tables.webhooks, columns, rows });
   const ids = rematched.map(({ receiptId }) => receiptId);
   const which = dialect.among("receipt_id", ids);
-  // The webhooks that wait for a payment are found through the index by clientId.
+  // A webhook that waits for a payment must be in the index by clientId.
   const listed = dialect.listsFewByClient ? "unlisted = null," : "";
-  // Two columns that are null in almost every row, so that the few webhooks that wait are found quickly.
+  // These two columns are null in almost every row, so that their indexes contain only waiting webhooks.
   await tx.run(
     `update ${tables.webhooks} set ${listed} parked = case when ${waits} then 1 end,
       stray_since = case when ${waits} then received_at end, attention = ${needSql} where ${which.sql}`,
@@ -132,7 +132,7 @@ export async function updateRematched(
   );
 }
 
-/** Takes webhooks that a resolution names from those that a person has to see. */
+/** Marks webhooks that a resolution names as no longer needing a person. */
 export async function markResolved(
   tx: Transaction,
   { dialect, tables }: Database,
@@ -144,7 +144,7 @@ export async function markResolved(
   }
 }
 
-/** Marks webhooks that were raised as no longer stray, and those that were dismissed as no longer waiting either. */
+/** Marks raised webhooks as no longer stray, and dismissed webhooks also as no longer waiting. */
 export async function markRaised(
   tx: Transaction,
   { dialect, tables }: Database,
@@ -177,7 +177,7 @@ export async function rematchableWebhooks(
   return readWebhooks(tx, `${tables.webhooks} where ${where} order by seq`, which.params);
 }
 
-/** Reads the stray webhooks that were received before a time, oldest first, and locks them against other sweeps. */
+/** Reads stray webhooks that were received before a time, oldest first. Locks them against other sweeps. */
 export function strayWebhooks(
   tx: Transaction,
   { dialect, tables }: Database,
@@ -198,7 +198,7 @@ async function readWebhooks(
 
 const waits = "outcome in ('unmatched', 'unconfirmed')";
 
-/** What `needOfWebhook` returns, as an expression. */
+/** The result of `needOfWebhook` as an SQL expression. */
 const needSql = `case when outcome = 'stale' then
     case when status not in (${rankedStatuses.map((status) => `'${status}'`).join(", ")}) then 'reported' end
   ${Object.entries(needOfOutcome)

@@ -6,14 +6,14 @@ export interface Batch {
   table: string;
   columns: readonly string[];
   rows: readonly (readonly unknown[])[];
-  /** The column of bytes, and the columns of numbers; the others hold strings. */
+  /** The column of bytes. The columns in neither `bytes` nor `numbers` contain strings. */
   bytes?: string;
   numbers?: readonly string[];
-  /** Sets of columns that often have one value in all rows. A set is then passed once for all rows, as a whole. */
+  /** Sets of columns that often have one value in all rows. Such a set is then passed only once. */
   uniform?: readonly (readonly string[])[];
 }
 
-/** Inserts every row, or rejects with `store_conflict`. */
+/** Inserts every row, or throws `store_conflict`. */
 export async function insertAll(tx: Transaction, dialect: Dialect, batch: Batch): Promise<void> {
   for (const { sql, params } of insertStatements(dialect, batch)) await tx.run(sql, params);
 }
@@ -28,7 +28,7 @@ export async function insertNew(tx: Transaction, dialect: Dialect, batch: Batch)
   return leftOut;
 }
 
-/** Updates rows by their key. Returns how many rows were found. */
+/** Updates rows by their key. Returns the number of rows that were found. */
 export async function updateByKey(tx: Transaction, dialect: Dialect, batch: Batch): Promise<number> {
   let affected = 0;
   for (const { sql, params } of updateStatements(dialect, batch))
@@ -36,7 +36,7 @@ export async function updateByKey(tx: Transaction, dialect: Dialect, batch: Batc
   return affected;
 }
 
-/** Returns the inserts of every row. A single row is not passed as lists, which cost PostgreSQL more than values. */
+/** Returns inserts of every row. A single row is passed as values, because lists cost PostgreSQL more. */
 export function insertStatements(dialect: Dialect, batch: Batch): Fragment[] {
   const { rows } = batch;
   if (rows.length > 1 && dialect.takesLists) return [insertLists(batch)];
@@ -46,7 +46,7 @@ export function insertStatements(dialect: Dialect, batch: Batch): Fragment[] {
   }));
 }
 
-/** Returns the updates by key of every row. A single row is not passed as lists either. */
+/** Returns updates by key of every row. A single row is passed as values, too. */
 export function updateStatements(dialect: Dialect, batch: Batch): Fragment[] {
   if (batch.rows.length > 1 && dialect.takesLists) return [updateFromLists(batch)];
   return chunks(batch.rows, dialect.rowsPerStatement).map((rows) =>
@@ -54,7 +54,7 @@ export function updateStatements(dialect: Dialect, batch: Batch): Fragment[] {
   );
 }
 
-/** Returns an insert of so many rows. */
+/** Returns an insert of this number of rows. */
 export function insertInto({ table, columns }: Pick<Batch, "table" | "columns">, rows: number): string {
   const row = `(${placeholders(columns.length)})`;
   const values = Array.from({ length: rows }, () => row).join(",");
@@ -72,8 +72,9 @@ async function insertReporting(tx: Transaction, dialect: Dialect, batch: Batch):
 }
 
 /**
- * Inserts many rows at a time, where the database does not report which it stored. If one of them clashes, which undoes only the
- * statement, they are inserted one by one. INSERT IGNORE would hide every other error too.
+ * Inserts many rows with each statement, for databases that do not report which rows they stored. A clash
+ * undoes only its statement. Then the rows are inserted one by one. INSERT IGNORE would hide every other
+ * error, too.
  */
 async function insertTrying(tx: Transaction, dialect: Dialect, batch: Batch): Promise<Set<unknown>> {
   const stored = new Set<unknown>();
@@ -86,7 +87,7 @@ async function insertTrying(tx: Transaction, dialect: Dialect, batch: Batch): Pr
   return stored;
 }
 
-/** Returns one update of several rows, which sets once what all of them share. */
+/** Returns one update of several rows. A value that all rows share is set without a `case`. */
 function updateByCase(dialect: Dialect, { table, columns: [key, ...columns], rows }: Batch): Fragment {
   const arms = "when ? then ? ".repeat(rows.length);
   const values: unknown[] = [];
@@ -106,8 +107,8 @@ function updateByCase(dialect: Dialect, { table, columns: [key, ...columns], row
 }
 
 /**
- * Returns an insert of rows that are passed as one list for each column. Any number of rows is then one statement, which is
- * prepared once.
+ * Returns an insert that gets rows as one list for each column. Any number of rows is then one statement,
+ * which is prepared once.
  */
 function insertLists(batch: Batch): Fragment {
   const { table, columns } = batch;
@@ -120,8 +121,9 @@ function insertLists(batch: Batch): Fragment {
 }
 
 /**
- * Returns an update by key of such rows. It has the list of the keys a second time: a planner that does not know the length of a
- * list would read the whole table to join it. Where all rows get the same values, nothing has to be joined.
+ * Returns an update by key that gets rows as lists. The list of keys appears twice: the planner does not know
+ * the length of a list, and would read the whole table for the join. If all rows get the same values, there
+ * is no join.
  */
 function updateFromLists(batch: Batch): Fragment {
   const [key, ...columns] = batch.columns;
@@ -137,8 +139,8 @@ function updateFromLists(batch: Batch): Fragment {
 }
 
 /**
- * Returns the columns to pass once, whose values are the params, and the others as a table of lists. The columns to pass once come
- * in sets, so that there are few statements to prepare on each connection.
+ * Returns the columns to pass once, with their values as params, and the other columns as a table of lists.
+ * Only whole sets are passed once, so that each connection has few different statements to prepare.
  */
 function listsOf(batch: Batch): { once: Set<string>; params: unknown[]; listed: string[]; given: string } {
   const { uniform = [], columns } = batch;

@@ -6,7 +6,7 @@ export interface LazyTx<Raw> extends SqlTx<Raw> {
   opened(): Promise<Transaction<Raw>>;
 }
 
-/** Returns a transaction that its first statement opens; concurrent first statements open it once. */
+/** Returns a transaction that its first statement opens. Concurrent first statements open it once. */
 export function lazyTx<Raw>(dialect: SqlTx["dialect"], open: () => Promise<SqlTx<Raw>>): LazyTx<Raw> {
   let opening: Promise<Transaction<Raw>> | undefined;
   const opened = (): Promise<Transaction<Raw>> => (opening ??= open() as Promise<Transaction<Raw>>);
@@ -20,12 +20,12 @@ export function lazyTx<Raw>(dialect: SqlTx["dialect"], open: () => Promise<SqlTx
   };
 }
 
-/** Runs a step of the store inside a transaction that the application passed, and opens it if it is lazy. */
+/** Runs a step of the store inside a transaction of the application. Opens the transaction if it is lazy. */
 export function runInside<Raw, T>(tx: SqlTx<Raw>, step: (tx: Transaction<Raw>) => Promise<T>): Promise<T> {
   return "opened" in tx ? (tx as LazyTx<Raw>).opened().then(step) : step(tx as Transaction<Raw>);
 }
 
-/** Runs application code in a part of a transaction, which both open at the first statement. Rolls back a part that fails. */
+/** Runs application code in a part of a transaction, which it opens if necessary. Rolls back on failure. */
 export async function runPart<Raw>(
   whole: LazyTx<Raw>,
   run: (tx: SqlTx<Raw>) => Promise<unknown>,

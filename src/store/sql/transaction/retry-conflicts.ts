@@ -6,7 +6,10 @@ import { type Dialect } from "../driver/dialect.js";
 const maxTries = 8;
 const firstDelayMs = 20;
 
-/** Runs a transaction of the kit, again where the database ended it in favour of another one. That may happen at its commit too. */
+/**
+ * Runs a transaction of the kit. Runs it again if the database ended it in favour of another one, which can
+ * also happen at the commit.
+ */
 export async function retryConflicts<T>(
   dialect: Pick<Dialect, "isDeadlock">,
   run: () => Promise<T>,
@@ -17,12 +20,15 @@ export async function retryConflicts<T>(
     } catch (error) {
       if (tries === maxTries || !dialect.isDeadlock(error)) throw error;
     }
-    // A random delay, or two servers of a cluster would meet again.
+    // The delay is random. Otherwise two servers of a cluster would conflict again.
     await delay(Math.random() * firstDelayMs * 2 ** (tries - 1));
   }
 }
 
-/** Runs a transaction with statements of the application. The kit's own conflicts repeat it, and the application's errors do not. */
+/**
+ * Runs a transaction with statements of the application. Repeats it after conflicts of the kit's own
+ * statements, but not after errors of the application.
+ */
 export function retryOwnConflicts<T>(
   dialect: Pick<Dialect, "isDeadlock">,
   run: () => Promise<T>,

@@ -4,7 +4,7 @@ import { type OpenTransaction } from "../driver/driver.js";
 
 const savepoint = "savepoint tillkit_part";
 
-/** Divides one open transaction into parts, one after the other, each behind a savepoint that its first statement makes. */
+/** Divides an open transaction into successive parts. Each first statement makes a savepoint. */
 export class TransactionParts<Raw> {
   readonly #dialect: Dialect;
   readonly #whole: OpenTransaction<Raw>;
@@ -12,14 +12,14 @@ export class TransactionParts<Raw> {
   /** Whether an earlier part has made the savepoint. */
   #isMade = false;
 
-  /** @param onBroken - Called where a part cannot be rolled back alone, so that nothing may commit. */
+  /** @param onBroken - Called if a part cannot be rolled back separately, so that nothing may commit. */
   constructor(dialect: Dialect, whole: OpenTransaction<Raw>, onBroken: (cause: unknown) => void) {
     this.#dialect = dialect;
     this.#whole = whole;
     this.#onBroken = onBroken;
   }
 
-  /** Returns the next part in the form of a transaction. Its commit does nothing: the whole transaction commits. */
+  /** Returns the next part in the form of a transaction. Its commit does nothing. */
   next(): OpenTransaction<Raw> {
     const whole = this.#whole;
     let isBegun = false;
@@ -53,7 +53,7 @@ export class TransactionParts<Raw> {
       commit: async () => {},
       rollback: async () => {
         if (!isBegun) return;
-        // Fails where the database has ended the transaction, as MySQL does after a deadlock.
+        // This fails if the database has ended the transaction, as MySQL does after a deadlock.
         await whole.run(`rollback to ${savepoint}`, []).catch(this.#onBroken);
       },
       abandon: () => this.#onBroken(new Error("A statement still ran when its part had ended.")),
@@ -67,8 +67,9 @@ const maxChecked = 300;
 const checked = new Set<string>();
 
 /**
- * Throws unless the text is one statement that reads or writes rows. Other statements could end the
- * transaction, and with it the runs of other events. On MySQL every statement about a table commits.
+ * Throws `transaction_control_refused` unless the text is one statement that reads or writes rows. Other
+ * statements could end the transaction, and with it the runs of other events. On MySQL, every statement about
+ * a table commits.
  */
 export function refuseEnding(sql: string): void {
   if (checked.has(sql)) return;
@@ -82,7 +83,7 @@ export function refuseEnding(sql: string): void {
   if (checked.size < maxChecked) checked.add(sql);
 }
 
-/** Returns the error for a use of the driver's handle, which could end the transaction. */
+/** Returns the error for a use of the driver's handle, through which a handler could end the transaction. */
 export function refuseHandle(): TillkitError {
   const message = "A handler that shares its transaction cannot use tx.raw.";
   return new TillkitError("transaction_control_refused", message, {

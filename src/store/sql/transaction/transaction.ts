@@ -15,7 +15,7 @@ export async function runTransaction<Raw, T>(
   try {
     result = await run(tx);
   } catch (error) {
-    // Before the rollback, which may end the connection by itself.
+    // This is before the rollback, which may itself end the connection.
     const failure = tx.orLost(error);
     await tx.rollback();
     throw failure;
@@ -25,7 +25,7 @@ export async function runTransaction<Raw, T>(
   return result;
 }
 
-/** A statement that writes rows, and the error of the transaction where it writes none. */
+/** A statement that writes rows. If it writes none, the transaction rejects with the error of `orElse`. */
 interface LastStatement {
   sql: string;
   params: readonly unknown[];
@@ -33,36 +33,36 @@ interface LastStatement {
 }
 
 /**
- * One open transaction: poisoned by its first failed statement, closed at its end. It hands statements to the driver one at a time.
- * Otherwise a statement could run after the database has ended the transaction by itself (a deadlock, a full disk), and commit
- * alone. On a pipelined connection the database itself refuses what follows a failure.
+ * One open transaction. The first failed statement poisons it. The driver gets its statements one at a time:
+ * a deadlock or a full disk can make the database end the transaction, and a later statement would commit
+ * separately. On a pipelined connection, the database itself refuses the statements after a failure.
  */
 export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   readonly dialect: SqlTx["dialect"];
-  /** Whether statements may be given before the results of those in front of them are there. */
+  /** Whether statements may be sent before the previous statements have their results. */
   readonly isPipelined: boolean;
-  /** Releases all locks and begins again; see the driver. */
+  /** Releases all locks and begins again. See `OpenTransaction`. */
   readonly restart?: () => Promise<unknown>;
-  /** Runs synchronous steps, where the database is in this process. */
+  /** Runs synchronous steps. Present if the database is in this process. */
   readonly sync?: <T>(run: (tx: SyncTx) => T) => Promise<T>;
-  /** Whether this is a part of a transaction, in which the runs of other events are too. */
+  /** Whether this is a part of a transaction that also contains the runs of other events. */
   readonly isShared: boolean;
-  /** Whether other processes are notified after the commit. */
+  /** Whether to notify other processes after the commit. */
   wroteEvents = false;
-  /** The number of savepoints that an ORM has open. While there are any, the kit writes nothing, and nothing commits. */
+  /** The number of an ORM's open savepoints. If there are any, the kit writes and commits nothing. */
   openSavepoints = 0;
-  /** Called when no new statements are taken any more. */
+  /** Called when the transaction takes no more statements. */
   onClosed?: () => void;
   readonly #dialect: Dialect;
   readonly #open: OpenTransaction<Raw>;
-  /** The newest statement, until it settles. Once it has settled, those before it have settled too. */
+  /** The newest statement, until it settles. When it has settled, all earlier ones have settled. */
   #newest: Promise<unknown> | undefined;
   /** The statement to send with the commit. */
   #last: LastStatement | undefined;
   #isRunning = false;
-  /** Whether the application has the driver's handle, and may send further statements on it at any time. */
+  /** Whether the application has the driver's handle, on which it may send more statements at any time. */
   #isHandedOut = false;
-  /** Takes no new statements; those that were given before a commit still run. */
+  /** Whether new statements are refused. Statements that were given before the commit still run. */
   #closed = false;
   #rolledBack = false;
   #poison: { cause: unknown } | undefined;
@@ -104,8 +104,8 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   }
 
   /**
-   * Runs a step of an ORM, whose statements `ask` sends on the driver's handle, and begins the transaction if necessary. See
-   * `Savepoints`.
+   * Runs a step of an ORM, and begins the transaction if necessary. `ask` sends the ORM's statements on the
+   * driver's handle. See `Savepoints`.
    */
   async onHandle<T>(
     run: (ask: (send: (raw: Raw) => Promise<unknown>) => Promise<unknown>) => Promise<T>,
@@ -121,7 +121,7 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
     }
   }
 
-  /** Runs a statement of the kit. Resolves `false` at a unique clash, which leaves the transaction usable. */
+  /** Runs a statement of the kit. Resolves `false` after a unique clash, and the transaction stays usable. */
   attempt(sql: string, params: readonly unknown[]): Promise<boolean> {
     return this.#guarded(async () => {
       try {
@@ -134,11 +134,14 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
     });
   }
 
-  /** Returns the error of a lost connection where it is lost, whatever the application made of it, or else the error itself. */
+  /**
+   * Returns `store_unavailable` if the connection is lost, even if the application threw another error.
+   * Otherwise returns the given error.
+   */
   orLost(cause: unknown): unknown {
-    // After a rollback the connection may be cut off by the kit itself.
+    // After a rollback, the kit itself may have cut off the connection.
     if (this.#rolledBack || !this.#open.isLost?.() || hasCode(cause, "store_unavailable")) return cause;
-    // The errors of PostgreSQL's server have a severity, and those of an application have none.
+    // Errors of PostgreSQL's server have a severity. An application's errors have none.
     const isServers = (cause as { severity?: unknown } | undefined)?.severity !== undefined;
     const named = isServers ? this.#dialect.translate(cause) : cause;
     if (hasCode(named, "store_unavailable")) return named;
@@ -146,19 +149,19 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
     return new TillkitError("store_unavailable", message, { cause });
   }
 
-  /** Makes sure that the transaction cannot commit. */
+  /** Prevents the commit of the transaction. */
   poison(cause: unknown): void {
     this.#poison ??= { cause };
   }
 
-  /** Returns the next part of this transaction, behind a savepoint. The part before it has ended. */
+  /** Returns the next part of this transaction, with its own savepoint. The part before must have ended. */
   part(): Transaction<Raw> {
     if (this.#closed) throw closed();
     this.#parts ??= new TransactionParts(this.#dialect, this.#open, (cause) => this.#break(cause));
     return new Transaction(this.#dialect, this.#parts.next());
   }
 
-  /** Ends the transaction, because a part of it cannot be rolled back alone. */
+  /** Ends the transaction, because a part of it could not be rolled back separately. */
   #break(cause: unknown): void {
     this.poison(cause);
     this.#close();
@@ -166,7 +169,7 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
     this.#rolledBack = true;
   }
 
-  /** Keeps a statement to be sent with the commit. Returns `false` where the connection cannot do this. */
+  /** Keeps a statement to send it with the commit. Returns `false` if the connection cannot do this. */
   keepForCommit(last: LastStatement): boolean {
     if (!this.#open.commitWithLast) return false;
     this.#last = last;
@@ -197,8 +200,9 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
     if (this.#rolledBack) return;
     this.#rolledBack = true;
     this.#close();
-    // A rollback would wait for a statement that may never end; on a pipelined connection it waits for refusals only. What a handler
-    // that is given up still sends on its handle must not become part of another transaction.
+    // A rollback would wait for a statement that may never end. On a pipelined connection, it waits only for
+    // refusals. A handler that was given up may still send on its handle, which must not affect another
+    // transaction.
     if ((this.#isRunning && !this.isPipelined) || this.#isHandedOut) this.#open.abandon();
     else await this.#open.rollback();
   }
@@ -213,7 +217,7 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   }
 
   #runOwn(sql: string, params: readonly unknown[]): Promise<SqlResult> {
-    // An ORM that rolls back later would take what the kit writes with it.
+    // If an ORM rolled back later, it would also undo the writes of the kit.
     if (this.openSavepoints > 0) return Promise.reject(new Error(leftOpen));
     return this.#translated(() => this.#open.run(sql, params));
   }

@@ -18,8 +18,8 @@ import {
 } from "../pool.js";
 
 /**
- * A connection that takes several statements in one text. It is apart from the pool, whose connections take one: a statement of the
- * application must not be able to contain a second one.
+ * A connection that takes several statements in one text. It is not in the pool, because a statement of the
+ * application must not be able to contain a second statement.
  */
 export class MysqlPipeline extends PipelinedConnection<MysqlPool, MysqlConnection> {
   readonly #url: string;
@@ -42,9 +42,10 @@ export class MysqlPipeline extends PipelinedConnection<MysqlPool, MysqlConnectio
   }
 
   /**
-   * Tries it: not every proxy takes several statements; some refuse them in their own way, and some run only the first. Where
-   * several servers take writes, another server's commit ends a transaction between two statements of one text, and the server
-   * would commit each of the others alone.
+   * Checks with a query whether the connection runs several statements of one text: some proxies refuse them,
+   * and some run only the first. Also returns `false` if several servers take writes. There, another server's
+   * commit can end a transaction between two statements of one text, and the other statements would commit
+   * separately.
    */
   protected override async canPipeline(connection: MysqlConnection): Promise<boolean> {
     const session = physical(connection);
@@ -66,10 +67,10 @@ export class MysqlPipeline extends PipelinedConnection<MysqlPool, MysqlConnectio
   }
 }
 
-/** The ways in which a transaction gives its connection back. */
+/** The functions that end a transaction and give its connection back. */
 export type TransactionEnds = ReturnType<typeof endsOf> & { ask: Ask };
 
-/** Begins a transaction whose statements are pipelined, without waiting for the result. */
+/** Begins a transaction whose statements are pipelined. Does not wait for the result of the begin. */
 export function pipelinedTransaction(
   connection: MysqlConnection,
   { ask, giveBack, abandon, rollback }: TransactionEnds,
@@ -92,7 +93,7 @@ export function pipelinedTransaction(
       try {
         await pipeline.add("commit");
       } catch (error) {
-        // An error of the server means that nothing is committed; after any other error this is unknown.
+        // If the error is not from the server, it is unknown whether the commit took effect.
         await rollbackInOrder();
         throw error;
       }
@@ -109,8 +110,8 @@ interface Statement {
 }
 
 /**
- * Sends statements that are added in one iteration of the event loop in one text. MySQL runs them in order, and none after one that
- * failed, so that a commit may be among them.
+ * Sends all statements of one iteration of the event loop in one text. MySQL runs them in order, and none
+ * after a failed one, so a commit may be among them.
  */
 class StatementPipeline {
   readonly #connection: MysqlConnection;
@@ -122,7 +123,7 @@ class StatementPipeline {
     this.#ask = ask;
   }
 
-  /** Resolves with the result of the statement. Rejects where one of the statements that were sent with it failed. */
+  /** Resolves with the result of the statement. Rejects if any statement of the same text failed. */
   add(sql: string, params: readonly unknown[] = []): Promise<SqlResult> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.push({ sql, params, resolve, reject }) === 1)
@@ -130,7 +131,7 @@ class StatementPipeline {
     });
   }
 
-  /** Sends the statements that wait, if there are any. Never rejects. */
+  /** Sends the waiting statements. Never rejects. */
   async send(): Promise<void> {
     const sent = this.#waiting;
     if (sent.length === 0) return;

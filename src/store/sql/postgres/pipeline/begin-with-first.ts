@@ -4,7 +4,7 @@ import { expectCommitted, type PostgresAnswer, type PostgresClient, postgresResu
 import { isSharedSession, numbered, postgresDialect } from "../postgres-dialect.js";
 import { type PipelineFailed, sendPipelined, type LeadingStatement } from "./send-pipelined.js";
 
-/** The begin of a transaction, which is sent once: by itself, or in front of the first statement. */
+/** The begin of a transaction. It is sent once, either by itself or in front of the first statement. */
 export class Begin {
   readonly #client: PostgresClient;
   readonly #ask: Ask;
@@ -15,7 +15,7 @@ export class Begin {
   constructor(client: PostgresClient, ask: Ask, settings: Readonly<Record<string, string>>) {
     this.#client = client;
     this.#ask = ask;
-    // One statement for all settings: each statement of its own takes the server about 8 µs.
+    // All settings share one statement, because each statement takes the server about 8 µs.
     const all = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`);
     this.#statements = ["begin isolation level read committed", `select ${all.join(", ")}`];
   }
@@ -24,12 +24,12 @@ export class Begin {
     return this.#sent !== undefined;
   }
 
-  /** Sends the begin by itself, unless it was sent. */
+  /** Sends the begin by itself, unless it was sent already. */
   send(): Promise<unknown> {
     return this.#sent ?? this.#note(this.#ask(() => this.#client.query(this.#statements.join("; "))));
   }
 
-  /** Sends the begin, unless it was sent, then statements and a query, in one go. Rejects with `PipelineFailed`. */
+  /** Sends the begin (unless sent), statements and a query in one message. Rejects with `PipelineFailed`. */
   sendWith(
     statements: readonly LeadingStatement[],
     text: string,
@@ -49,8 +49,8 @@ export class Begin {
 }
 
 /**
- * Returns the transaction so that it begins with its first statement and commits with its last one. A handler that updates one row
- * then needs two round trips. For clients that `sendPipelined` supports; the pool of an application may have others.
+ * Returns a transaction that begins with its first statement and commits with its last one. A handler that
+ * updates one row then needs two round trips. Works only with clients that `canSendPipelined` accepts.
  */
 export function beginWithFirst<Raw>(
   begin: Begin,
@@ -69,7 +69,7 @@ export function beginWithFirst<Raw>(
     ...open,
     start: () => begin.send(),
     async query(sql, params) {
-      // After a begin that failed, a statement would run outside of any transaction.
+      // If the begin failed, a statement would run outside of any transaction.
       if (begin.isSent) await begin.send();
       if (isOneStatement(sql, params)) return sendWith([], sql, params);
       await begin.send();
@@ -82,12 +82,12 @@ export function beginWithFirst<Raw>(
       return open.query(sql, params);
     },
     async run(sql, params) {
-      // After a begin that failed, a statement would run outside of any transaction.
+      // If the begin failed, a statement would run outside of any transaction.
       await begin.send();
       return open.run(sql, params);
     },
     async commit() {
-      // Without a statement the commit still shows whether the server is there.
+      // Even without a statement, this shows whether the server is reachable.
       await begin.send();
       return open.commit();
     },
@@ -102,7 +102,7 @@ export function beginWithFirst<Raw>(
       } catch (error) {
         const { cause = error, isLeading = true } = error as Partial<PipelineFailed>;
         const { code, severity } = cause as { code?: unknown; severity?: unknown };
-        // Without a severity no server answered. After a failed commit the connection cannot be used either.
+        // Without a severity, no server answered. After a failed commit, the connection is not usable either.
         if (isLeading && severity !== undefined) await open.rollback();
         else open.abandon();
         if (isLeading && code === divisionByZero) return false;
@@ -117,14 +117,14 @@ export function beginWithFirst<Raw>(
 
 const divisionByZero = "22012";
 
-/** Returns a statement that fails where `sql` writes no row, so that the server refuses the commit after it. */
+/** Returns a statement that fails if `sql` writes no row, so that the server refuses the commit after it. */
 function failingWithoutRows(sql: string, params: readonly unknown[]): LeadingStatement {
   const { text, name } = numbered(`with written as (${sql} returning 1) select 1 / count(*) from written`);
   const values = (params as readonly (string | number)[]).map(String);
   return { text, values, ...(name !== undefined && { name: `${name}_ahead` }) };
 }
 
-/** Returns whether the text can follow a begin. Several statements in one text have no values, and cannot. */
+/** Returns whether the text can follow a begin in one message: it has values, so it is a single statement. */
 function isOneStatement(sql: unknown, params: readonly unknown[]): boolean {
   return typeof sql === "string" && sql !== "" && params.length > 0;
 }

@@ -1,15 +1,15 @@
-/** The element types of a list, by their numbers in PostgreSQL, which never change. */
+/** The element types of a list, with their numbers in PostgreSQL, which never change. */
 const types = { bytea: 17, text: 25 };
 
-/** The number of bytes in front of all values, and in front of each. */
+/** The number of bytes before all values, and the number of bytes before each value. */
 const headBytes = 20;
 const lengthBytes = 4;
 const isNull = -1;
 
 /**
- * Returns a list of strings or of bytes in the binary format of PostgreSQL; `undefined` for another list. The text format is longer:
- * two hexadecimal digits for each byte, and two characters for each quote and backslash. For pg's own clients, which send a Buffer
- * as binary.
+ * Returns a list of strings or of bytes in PostgreSQL's binary format, or `undefined` for other lists. The
+ * text format is longer: two digits for each byte, and two characters for each quote and backslash. pg sends
+ * a Buffer as binary.
  */
 export function binaryList(values: readonly unknown[]): Buffer | undefined {
   const type = typeOf(values);
@@ -19,7 +19,7 @@ export function binaryList(values: readonly unknown[]): Buffer | undefined {
     known.reduce((bytes, value) => bytes + lengthBytes + bytesOf(value), headBytes),
   );
   let at = 0;
-  // One dimension, whether there may be nulls, the type, the length, and the number of the first element.
+  // The dimensions, whether nulls may appear, the type, the length, and the number of the first element.
   for (const number of [1, 1, type, values.length, 1]) at = list.writeInt32BE(number, at);
   for (const value of known) {
     at = list.writeInt32BE(value === null || value === undefined ? isNull : bytesOf(value), at);

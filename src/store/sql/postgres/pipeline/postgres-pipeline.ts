@@ -4,8 +4,8 @@ import { PipelinedConnection } from "../../pooled/pipelined-connection.js";
 import { openPostgresPool, type PostgresClient, type PostgresPool } from "../pool.js";
 
 /**
- * A connection in pg's pipeline mode. It is apart from the pool, because a client in that mode refuses cursors and streams, which
- * handlers may want to use.
+ * A connection in pg's pipeline mode. It is not in the pool, because in this mode a client refuses cursors
+ * and streams, which handlers may want to use.
  */
 export class PostgresPipeline extends PipelinedConnection<PostgresPool, PostgresClient> {
   readonly #url: string;
@@ -20,7 +20,7 @@ export class PostgresPipeline extends PipelinedConnection<PostgresPool, Postgres
     this.#take = take;
   }
 
-  /** Returns the transaction with its statements pipelined. What is sent in one iteration of the event loop is one write. */
+  /** Returns a transaction that pipelines the statements of one iteration of the event loop in one write. */
   pipelined(open: OpenTransaction<PostgresClient>): OpenTransaction<PostgresClient> {
     return {
       ...open,
@@ -36,7 +36,7 @@ export class PostgresPipeline extends PipelinedConnection<PostgresPool, Postgres
     };
   }
 
-  /** Holds back what is sent until nothing more can be done without waiting, and then sends it with one write. */
+  /** Holds statements back until the end of this step of the event loop, then sends them with one write. */
   gather(): void {
     const socket = this.#socket;
     socket?.cork();
@@ -59,8 +59,9 @@ export class PostgresPipeline extends PipelinedConnection<PostgresPool, Postgres
 }
 
 /**
- * Settings of a pipelined transaction, whose statements are planned once for any values. A plan never reads a whole table, which
- * was small when it was made, and never searches all keys of a group for each of its rows.
+ * The settings of a pipelined transaction, whose statements are planned once for any values. Tables are small
+ * when the plan is made, so without these settings a plan could read a whole table, or search all keys for
+ * each row.
  */
 export const pipelineSettings = {
   plan_cache_mode: "force_generic_plan",

@@ -1,10 +1,10 @@
 import { nameOf } from "../postgres-dialect.js";
 import { type PostgresAnswer, type PostgresClient } from "../pool.js";
 
-/** A statement that is sent in front of a query. Its result is not read. */
+/** A statement that is sent before a query. Its result is not read. */
 export interface LeadingStatement {
   text: string;
-  /** The name to prepare it under, once per connection. */
+  /** The name under which each connection prepares the statement once. */
   name?: string;
   values?: readonly string[];
 }
@@ -20,8 +20,9 @@ export class PipelineFailed extends Error {
 }
 
 /**
- * Sends statements and a query in one go, with one sync after all of them: the server runs none after one that failed, so nothing
- * has to be waited for in between. Rejects with {@link PipelineFailed}. For clients that {@link canSendPipelined} accepts.
+ * Sends statements and a query in one message, with one sync at the end. After a failed statement, the server
+ * runs no more, so no result is needed in between. Rejects with {@link PipelineFailed}. Works only with
+ * clients that {@link canSendPipelined} accepts.
  */
 export function sendPipelined(
   client: PostgresClient,
@@ -36,13 +37,13 @@ export function sendPipelined(
     let names = new Set<string>();
     const query = new Query(text, [...values], (error, answer) => {
       if (!error) return resolve(answer!);
-      // Prepared again the next time: its table may have changed.
+      // It is prepared again the next time, because its table may have changed.
       names.delete(name!);
       reject(new PipelineFailed(error, left > 0));
     });
     const changed: Query = {
       hasBeenParsed: () => query.name !== undefined && names.has(query.name),
-      // The simple form of a query cannot follow others.
+      // Otherwise pg may use the simple protocol, which cannot follow other statements.
       requiresPreparation: () => true,
       submit(connection) {
         connection.stream.cork?.();
@@ -74,8 +75,8 @@ export function sendPipelined(
 }
 
 /**
- * Returns whether the client takes queries as objects, as pg's own clients do for cursors. Those of libpq and
- * of other packages do not.
+ * Returns whether the client takes queries as objects, as pg's own clients do for cursors. Clients of libpq
+ * and of other packages do not.
  */
 export function canSendPipelined(client: PostgresClient): boolean {
   const { Query } = client.constructor as unknown as { Query?: QueryClass };
@@ -83,7 +84,7 @@ export function canSendPipelined(client: PostgresClient): boolean {
   return Boolean(Query && "prepare" in Query.prototype && connection?.parse && connection.stream);
 }
 
-/** The part of pg's `Connection` that is used. */
+/** The part of pg's `Connection` that the kit uses. */
 interface Connection {
   stream: { cork?(): void; uncork?(): void };
   close(what: { type: "S"; name: string }): void;
@@ -92,7 +93,7 @@ interface Connection {
   execute(portal: { portal: string }): void;
 }
 
-/** The part of pg's `Query` that is used. */
+/** The part of pg's `Query` that the kit uses. */
 interface Query {
   name?: string;
   hasBeenParsed(connection: Connection): boolean;
@@ -110,7 +111,7 @@ interface QueryClass {
   prototype: Query;
 }
 
-/** Statements of the application that came once, without a name, and those that came again. */
+/** Statements of the application. A statement gets a name when it comes a second time. */
 const repeated = new Map<string, string | undefined>();
 const maxRepeated = 100;
 
@@ -118,9 +119,9 @@ const maxRepeated = 100;
 const maxPrepared = 300;
 
 /**
- * Returns the name to prepare a statement of the application under, where it came before and writes rows without
- * returning any. Planning such a statement takes the server longer than running it. One that returns rows would fail
- * when its table has another column.
+ * Returns the name of a statement that the application repeats, if the statement writes rows and returns
+ * none. Planning such a statement takes the server longer than running it. A prepared statement that returns
+ * rows would fail after its table has got another column.
  */
 function nameOfRepeated(text: string): string | undefined {
   if (!repeated.has(text)) {
@@ -135,12 +136,12 @@ function nameOfRepeated(text: string): string | undefined {
   return repeated.get(text);
 }
 
-/** The names that a connection has prepared. The list of pg has only those of pg's own queries. */
+/** The names that each connection has prepared. pg's own list contains only names of pg's own queries. */
 const prepared = new WeakMap<Connection, Set<string>>();
 
 function send(connection: Connection, { text, name = "", values = [] }: LeadingStatement): void {
   if (!namesOf(connection).has(name)) {
-    // An earlier attempt may have prepared it, and failed later.
+    // An earlier attempt may have prepared the statement and failed later.
     if (name !== "") connection.close({ type: "S", name });
     connection.parse({ text, name });
   }

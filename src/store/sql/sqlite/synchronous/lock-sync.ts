@@ -4,18 +4,18 @@ import { paymentColumns, paymentFrom } from "../../tables/payments.js";
 import { type SqliteConnection } from "../connection.js";
 import { sqliteDialect } from "../sqlite-dialect.js";
 
-/** One transaction, as its synchronous steps need it. */
+/** The parts of one transaction that `lockSync` needs. */
 export interface LockContext {
   connection: Pick<SqliteConnection, "run">;
   statements: ReturnType<typeof lockStatements>;
-  /** The values of the payments that the transaction read and has not written since, by clientId. */
+  /** The values of payments that the transaction has read and not yet written, by clientId. */
   read: Map<string, readonly unknown[]>;
 }
 
 /**
- * Reads the payments that the keys name, and the eventKeys that are stored already. A transaction has the whole database to itself, so several queries see one state, and each can be as
- * simple as possible. For webhooks whose payments are known by their service ids, and are the only ones of their references, the
- * first query is enough.
+ * Reads the payments that the keys name, and the stored ones among the eventKeys. A transaction has the whole
+ * database to itself, so several simple queries see the same state. If the payments are known by their
+ * service ids, and are the only ones of their references, the first query is enough.
  */
 export function lockSync(
   { connection, statements, read }: LockContext,
@@ -56,8 +56,8 @@ const serviceIdIndex = paymentColumns.indexOf("service_id");
 const hasSiblingsIndex = paymentColumns.length;
 
 /**
- * Returns the queries of {@link lockSync}. They return JSON, each payment as a list of values, because objects that a driver makes
- * value by value take far longer to read.
+ * Returns the queries of {@link lockSync}. They return JSON, with each payment as a list of values. A driver
+ * takes much longer to make an object for each row.
  */
 export function lockStatements(t: Tables) {
   const columns = paymentColumns.map((column) => `p.${column}`).join(", ");

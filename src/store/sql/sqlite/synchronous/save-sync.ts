@@ -11,21 +11,21 @@ import { type Batch, insertInto } from "../../tables/write-rows.js";
 import { type SqliteConnection } from "../connection.js";
 import { sqliteDialect } from "../sqlite-dialect.js";
 
-/** One transaction, as its synchronous steps need it. */
+/** The parts of one transaction that `saveSync` needs. */
 export interface SaveContext {
   connection: SqliteConnection;
   statements: ReturnType<typeof saveStatements>;
-  /** The values of the payments that the transaction read and has not written since, by clientId. */
+  /** The values of payments that the transaction has read and not yet written, by clientId. */
   read: Map<string, readonly unknown[]>;
 }
 
-/** Writes what nearly every transaction writes. Returns the eventKeys of webhooks that were left out because they are taken. */
+/** Writes the changes of nearly every transaction. Returns the eventKeys of webhooks whose keys are taken. */
 export function saveSync(
   tx: SaveContext,
   { updated = [], webhooks = [], copies = [], events = [] }: Parameters<SyncTx["save"]>[0],
 ): string[] {
   const latest = [...new Map(updated.map((payment) => [payment.clientId, payment])).values()];
-  // Payments that close an attempt go first: the attempt that opens needs the reference free.
+  // Payments that close an attempt go first, because the attempt that opens needs the reference.
   for (const isOpen of [false, true])
     for (const payment of latest) if (payment.open === isOpen) update(tx, payment);
   const taken = webhooks.length + events.length > 0 ? insertNumbered(tx, webhooks, events) : [];
@@ -51,8 +51,8 @@ function insertNumbered(
 }
 
 /**
- * Inserts webhooks, numbered from `first` on. Returns the eventKeys that are taken. Also returns, by
- * clientId, the numbers of the webhooks that the index by clientId leaves out.
+ * Inserts webhooks with numbers from `first` on. Returns the eventKeys that are taken. Also returns, by
+ * clientId, the numbers of the webhooks that are not in the index by clientId.
  */
 function insertNumberedWebhooks(
   { connection, statements }: SaveContext,
@@ -69,7 +69,7 @@ function insertNumberedWebhooks(
       connection.write(statements.insertWebhook, [seq, ...row, isFoundByKey ? 1 : null]);
       if (isFoundByKey) unlisted.set(webhook.clientId!, seq);
     } catch (error) {
-      // The failure undoes only this statement. To read for each row whether it was written would cost more.
+      // The failure undoes only this statement. Reading whether each row was written would cost more.
       if (!hasCode(sqliteDialect.translate(error), "store_conflict")) throw error;
       taken.push(webhook.eventKey);
     }
@@ -78,12 +78,13 @@ function insertNumberedWebhooks(
 }
 
 /**
- * Returns numbers for events in their order, and whether a webhook about the same payment has each number too. An event gets the number of the webhook that it follows from, as far as that keeps the
- * order, so that a search that finds the webhook finds the event: an index by clientId would be a page for each event. The other
- * events get fresh numbers.
+ * Returns numbers for events in their order, and whether a webhook of the same payment has the same number.
+ * An event gets the number of the webhook that caused it, if that keeps the order. A search that finds the
+ * webhook then finds the event, too. An index by clientId would cost a page for each event. The other events
+ * get fresh numbers.
  *
- * @param ofWebhooks - The numbers of the webhooks that are found by their eventKey, by their clientId. Each is given once, and then
- * removed.
+ * @param ofWebhooks - The numbers of webhooks that are found by eventKey, by clientId. A number that is used
+ * is removed.
  * @param fresh - The first number that neither a webhook nor an event has.
  */
 export function numberEvents(
@@ -106,10 +107,10 @@ export function saveStatements(tables: Tables) {
   const db: Database = { dialect: sqliteDialect, tables };
   return {
     db,
-    /** Updates, by the columns that they set: one bit for each settable column. */
+    /** The updates, by the columns that they set, with one bit for each settable column. */
     updates: new Map<number, string>(),
     otherOpen: `select 1 from ${tables.payments} where reference = ? and open_reference is not null and client_id <> ?`,
-    /** The numbers above it are free in both tables. */
+    /** Numbers above the result are free in both tables. */
     newestSeq: `select max(ifnull((select max(seq) from ${tables.webhooks}), 0), ifnull((select max(seq) from ${tables.events}), 0))
     as seq`,
     insertWebhook: insertNumberedInto(webhooksBatch(db, [])),
@@ -117,17 +118,17 @@ export function saveStatements(tables: Tables) {
   };
 }
 
-/** Returns an insert of one row, with its number in front, and at its end whether the index by clientId leaves it out. */
+/** Returns an insert of one row. The number comes first, and `unlisted` comes last. */
 function insertNumberedInto({ table, columns }: Batch): string {
   return insertInto({ table, columns: ["seq", ...columns, "unlisted"] }, 1);
 }
 
-/** The bit of the column that says whether a payment is open. */
+/** The bit of the column that contains whether a payment is open. */
 const openBit = 1 << settable.findIndex(({ column }) => column === "open_reference");
 
 /**
- * Sets the columns that differ from what the lock read, or all columns of a payment that it did not read. SQLite writes the index of
- * every column that is set, whether its value changes or not.
+ * Sets the columns that differ from the values that the lock read. Sets all columns if the lock did not read
+ * the payment. SQLite writes the index of every column that is set, even if the value stays the same.
  */
 function update(tx: SaveContext, payment: Payment): void {
   const { connection, read } = tx;
@@ -147,13 +148,13 @@ function update(tx: SaveContext, payment: Payment): void {
   if (payment.open && (columns & openBit) !== 0) expectFree(tx, payment);
   params.push(clientId);
   const sql = updateOf(tx, columns);
-  // A payment that was read under the lock exists.
+  // A payment that the lock has read exists.
   if (stored) connection.write(sql, params);
   else if (connection.run(sql, params).affected === 0)
     throw new TillkitError("store_conflict", "One of the updated payments is not in the store.");
 }
 
-/** Throws if another payment is open for the reference. For new payments a trigger sees to this. */
+/** Throws `store_conflict` if another payment of the reference is open. A trigger checks new payments. */
 function expectFree({ connection, statements }: SaveContext, { clientId, reference }: Payment): void {
   if (connection.run(statements.otherOpen, [reference, clientId]).rows.length > 0)
     throw new TillkitError(
