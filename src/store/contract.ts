@@ -33,9 +33,7 @@ import {
 export type * from "./query-pages.js";
 export type * from "./records.js";
 
-/**
- * A function that runs application code in one part of a shared transaction. See `PaymentStore.runShared`.
- */
+/** Runs application code in one part of a shared transaction. See `PaymentStore.runShared`. */
 export type RunPart<Tx> = (run: (tx: Tx) => Promise<unknown>) => Promise<void>;
 
 /**
@@ -48,9 +46,7 @@ export type RunPart<Tx> = (run: (tx: Tx) => Promise<unknown>) => Promise<void>;
  * database can have. `Tx` is the store's transaction. Application code gets it unchanged.
  */
 export interface PaymentStore<Tx = unknown> {
-  /**
-   * `false` if the store loses its data when the process exits. The kit refuses it if NODE_ENV is production.
-   */
+  /** `false` if the store loses its data when the process exits. In production, the kit refuses it. */
   readonly durable: boolean;
 
   /**
@@ -130,10 +126,7 @@ export interface PaymentStore<Tx = unknown> {
    */
   settle(tx: Tx, settlement: Settlement): Promise<boolean>;
 
-  /**
-   * Returns the webhooks with the outcome `unmatched`, `unconfirmed` or `foreign` for these clientIds, oldest
-   * first.
-   */
+  /** Returns the `unmatched`, `unconfirmed` and `foreign` webhooks of these clientIds, oldest first. */
   rematchable(tx: Tx, clientIds: readonly string[]): Promise<WebhookRecord[]>;
 
   /**
@@ -144,8 +137,7 @@ export interface PaymentStore<Tx = unknown> {
   stray(tx: Tx, options: { before: string; limit: number }): Promise<WebhookRecord[]>;
 
   /**
-   * Lets a lease end `leaseMs` from now, on another connection than the handler's. Resolves to `false` if the
-   * lease is lost.
+   * Lets a lease end `leaseMs` from now, on a second connection. Resolves to `false` if the lease is lost.
    */
   renew(run: RunKey, leaseMs: number): Promise<boolean>;
 
@@ -156,10 +148,7 @@ export interface PaymentStore<Tx = unknown> {
    */
   due(page: DuePage): Promise<Payment[]>;
 
-  /**
-   * Returns at most `limit` payments with `nextLookupAt` before the given time, sorted by (nextLookupAt,
-   * clientId).
-   */
+  /** Returns at most `limit` payments with `nextLookupAt` before a time, sorted by it and by clientId. */
   lookupDue(options: { before: string; limit: number }): Promise<Payment[]>;
 
   /**
@@ -174,10 +163,7 @@ export interface PaymentStore<Tx = unknown> {
   /** The maximum number of webhooks in one call of `record` or `save`. `Infinity` means no limit. */
   readonly maxGroup: number;
 
-  /**
-   * Returns one page of payments, sorted by (createdAt, clientId) in either direction. `from` is included,
-   * `to` is not.
-   */
+  /** Returns one page of payments, sorted by (createdAt, clientId) or reversed. `to` is not included. */
   list(page: PaymentPage): Promise<Payment[]>;
 
   /**
@@ -216,14 +202,10 @@ export interface PaymentStore<Tx = unknown> {
   /** Returns the numbers that a person should see first. The cost must not grow with the number of rows. */
   counts(options?: CountsOptions): Promise<StoreCounts>;
 
-  /**
-   * Returns the registered handlers, sorted by name, each with its numbers of waiting and dead dispatches.
-   */
+  /** Returns the registered handlers by name, each with its numbers of waiting and dead dispatches. */
   handlers(): Promise<HandlerSummary[]>;
 
-  /**
-   * Returns the committed notes of one kind, sorted by id.
-   */
+  /** Returns the committed notes of one kind, sorted by id. */
   notes(options: NotesOptions): Promise<NoteRecord[]>;
 
   /**
@@ -248,9 +230,7 @@ export interface PaymentStore<Tx = unknown> {
    */
   retire(options: RetireOptions): Promise<number>;
 
-  /**
-   * Creates or upgrades the tables. Several calls, also from several processes at the same time, are safe.
-   */
+  /** Creates or upgrades the tables. Several calls, also from concurrent processes, are safe. */
   migrate(): Promise<void>;
 
   /**
@@ -259,10 +239,7 @@ export interface PaymentStore<Tx = unknown> {
    */
   identify(newId: string): Promise<string>;
 
-  /**
-   * Releases connections. Later calls of other methods reject with `store_closed`. A second `close` is
-   * harmless.
-   */
+  /** Releases connections. Later calls reject with `store_closed`. A second `close` is harmless. */
   close(): Promise<void>;
 
   /**

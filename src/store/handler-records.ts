@@ -21,10 +21,7 @@ export interface NotesOptions {
   ids?: readonly string[];
   /** The id of the last note of the page before. @default none */
   after?: string;
-  /**
-   * The maximum number of notes. A store may order its pages in another way than by id, but always in the
-   * same way. @default all
-   */
+  /** The maximum number of notes. Pages have one constant order, which may not be by id. @default all */
   limit?: number;
 }
 

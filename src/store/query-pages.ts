@@ -47,15 +47,11 @@ export interface PaymentPage {
 export interface HistoryPage {
   /** The maximum number of webhooks, of events and of resolutions. @default 1000 */
   limit?: number;
-  /**
-   * The oldest records of the page before. Of each kind that is named here, only older records are returned.
-   */
+  /** The oldest records of the page before. Of each kind that is named, only older ones are returned. */
   before?: HistoryPosition;
 }
 
-/**
- * The oldest record of each kind on the page before. A kind that is absent begins with its newest records.
- */
+/** The oldest record of each kind on the page before. An absent kind begins with its newest records. */
 export interface HistoryPosition {
   /** The oldest webhook of the page before. */
   webhook?: { receivedAt: string; receiptId: string };

@@ -25,9 +25,7 @@ export type Outcome =
 export interface WebhookRecord {
   /** The id that the kit gives at arrival. A second record with this id changes nothing. */
   receiptId: string;
-  /**
-   * Equal for two webhooks about the same event. The store keeps one of them. At most 80 characters of ASCII.
-   */
+  /** Equal for webhooks about the same event, of which one is stored. At most 80 ASCII characters. */
   eventKey: string;
   /** The result of the webhook. */
   outcome: Exclude<Outcome, "duplicate">;
@@ -53,9 +51,7 @@ export interface WebhookRecord {
 
 /** A person's decision or action about a payment or a webhook. */
 export interface ResolutionRecord {
-  /**
-   * A unique id that the kit makes from the resolved case. A second resolution of the case has the same id.
-   */
+  /** An id that the kit makes from the resolved case. A second resolution of the case has the same id. */
   id: string;
   /** The clientId of the payment, or the clientId that the webhook names. */
   clientId: string;
@@ -130,9 +126,7 @@ export interface Changes {
   copies?: readonly { eventKey: string; count: number }[];
   /** The new outcomes of webhooks that were decided again, for example because their payment appeared. */
   rematched?: readonly Rematched[];
-  /**
-   * The receiptIds of waiting webhooks that were raised. `stray` then skips them. Unknown ids are skipped.
-   */
+  /** The receiptIds of waiting webhooks that were raised. `stray` skips them. Unknown ids are skipped. */
   raised?: readonly string[];
   /** The receiptIds of waiting webhooks that were dismissed. `stray` and `counts` no longer include them. */
   dismissed?: readonly string[];
