@@ -47,7 +47,7 @@ export interface PaymentPage {
 export interface HistoryPage {
   /** The maximum number of webhooks, of events and of resolutions. @default 1000 */
   limit?: number;
-  /** The oldest records of the page before. Of each kind that is named, only older ones are returned. */
+  /** The oldest records of the page before. For each kind named here, returns only older records. */
   before?: HistoryPosition;
 }
 

@@ -51,7 +51,7 @@ export interface WebhookRecord {
 
 /** A person's decision or action about a payment or a webhook. */
 export interface ResolutionRecord {
-  /** An id that the kit makes from the resolved case. A second resolution of the case has the same id. */
+  /** An id that the kit makes from the resolved case, so that a case cannot be resolved twice. */
   id: string;
   /** The clientId of the payment, or the clientId that the webhook names. */
   clientId: string;

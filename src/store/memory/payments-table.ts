@@ -105,7 +105,7 @@ export class PaymentsTable implements PaymentRows {
   }
 }
 
-/** Returns a copy. Field by field, because `structuredClone` is much slower. */
+/** Returns a copy. Copies field by field, because `structuredClone` is much slower. */
 function copyOf(payment: Payment): Payment {
   const { total, metadata, reported, service } = payment;
   return {

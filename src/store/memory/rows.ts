@@ -30,8 +30,8 @@ export class Rows<Row> {
   }
 
   /**
-   * Returns the committed rows with these keys, and all rows that the transaction has changed. An index
-   * already contains the transaction's changes, so it may lack the latter keys.
+   * Returns the committed rows with these keys, and of all rows that the transaction has changed: the keys may
+   * come from an index, which contains the transaction's changes already.
    */
   committedOf(keys: Iterable<string>): Row[] {
     return [...new Set([...keys, ...this.#before.keys()])].flatMap((key) => this.committed(key) ?? []);

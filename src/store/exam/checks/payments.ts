@@ -216,7 +216,7 @@ const reported: LastReport = {
   verified: ["status", "submittedAt"],
 };
 
-/** Checks of reports and persons' data. They are recommended: the kit decides nothing with these. */
+/** Recommended checks of reports and persons' data, with which the kit decides nothing. */
 export const reportChecks: Checks = {
   async "what the service said stays with the payment, and is replaced as a whole"(store, another) {
     const service = { createdAt: "2024-05-01T10:00:00Z", reportedAt: "2024-05-01T12:00:01.5Z" };

@@ -9,7 +9,7 @@ import {
 } from "../../adapter.js";
 import { checkRecords, checkType, failureOf } from "./answers.js";
 
-/** The property for a store's adapter. The exam of another copy of the package finds it, too. */
+/** The property in which a store keeps its adapter. All copies of this package use the same symbol. */
 export const adapterOf: unique symbol = Symbol.for("tillkit.adapter");
 
 /** Reports that another transaction has changed a record with one of these keys since the draft read it. */

@@ -6,7 +6,7 @@ const maxSegment = 120;
 /** Matches a part that needs no encoding. */
 const plain = /^[\w.!*'():-]{0,120}$/;
 
-/** Returns a key of these parts, in printable ASCII. To sort, times must be ISO 8601 or `timeOf`. */
+/** Returns a key of these parts, in printable ASCII. Times must come as ISO 8601 or from `timeOf`. */
 export function keyOf(...parts: readonly string[]): string {
   return parts.map(segment).join("/");
 }

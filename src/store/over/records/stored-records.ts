@@ -94,7 +94,7 @@ const keyItself = (_: unknown, key: string): string => key;
 const orders: Table<Payment[]> = {
   indexes: {
     created: (payments) => payments.map(({ createdAt, clientId }) => [createdAt, clientId]),
-    // There is no index of completed payments. Most payments are completed, and `created` has them.
+    // `created` lists completed payments, too. As most payments are completed, they have no second index.
     states: (payments) =>
       payments.flatMap(({ state, createdAt, clientId }) =>
         when(state !== "completed", state, createdAt, clientId),

@@ -58,7 +58,7 @@ interface Pending {
   from?: string;
 }
 
-/** An older event than this many others was saved before the registration. */
+/** An event that is older than this many other events was saved before the registration. */
 const maxBefore = 1000;
 
 /** After this time, no open transaction has read the handlers before a registration. */

@@ -30,9 +30,9 @@ export interface Dialect {
   readonly forUpdateSkipLocked: string;
   readonly forShare: string;
   /**
-   * Whether rows commit in the order of their numbers, because one transaction writes at a time. Then one
-   * stored number separates the events with dispatches from those without. Other databases mark each event
-   * without.
+   * Whether rows commit in the order of their numbers, because one transaction writes at a time. Then the kit
+   * stores the number of the last event that has its dispatches. On other databases, it marks each event that
+   * has none yet.
    */
   readonly commitsInOrder: boolean;
   /** The maximum number of rounds in which one transaction gives events their dispatches. */

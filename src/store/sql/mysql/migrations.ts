@@ -161,7 +161,7 @@ const keepNotes = (t: Tables, type: Types): string[] => [
   ) ${type.engine}`,
 ];
 
-/** Adds to dispatches the ends before each revival, and the id of the last revival. */
+/** Adds the failures of a dispatch before its revivals, and the id of the last revival. */
 const keepEnds = (t: Tables, type: Types): string[] => [
   `alter table ${t.dispatches} add column past mediumtext ${type.text},
     add column retry_run varchar(64) character set ascii collate ascii_bin,
@@ -174,7 +174,7 @@ const keepRefunds = (t: Tables, type: Types): string[] => [
   `alter table ${t.resolutions} add column refund mediumtext ${type.text}`,
 ];
 
-/** Adds the needs of persons, with indexes by time. Replaces the index of parked webhooks. */
+/** Adds `attention`: what a person has to see. Its indexes replace the index of parked webhooks. */
 const keepNeeds = (t: Tables, type: Types): string[] => [
   `alter table ${t.payments} add column attention varchar(32) ${type.text},
     add key ${t.payments}_attention (attention, created_at, client_id)`,

@@ -38,7 +38,7 @@ export async function prepareSession(session: Session, lockWaitSeconds: number):
 }
 
 /**
- * Refuses a session of an application with other settings. The kit does not change an application's session.
+ * Refuses an application's session whose settings are unsafe. The kit does not change such a session.
  *
  * @throws ConfigurationError `option_invalid`
  */

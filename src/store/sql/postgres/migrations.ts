@@ -161,7 +161,7 @@ const keepNotes = (t: Tables): string[] => [
   )`,
 ];
 
-/** Adds to dispatches the ends before each revival, and the id of the last revival. */
+/** Adds the failures of a dispatch before its revivals, and the id of the last revival. */
 const keepEnds = (t: Tables): string[] => [
   `alter table ${t.dispatches} add column past text, add column retry_run text`,
   `create index ${t.dispatches}_run on ${t.dispatches} (retry_run, event_id, handler) where retry_run is not null`,

@@ -133,7 +133,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
   }
 
   /**
-   * Returns the server's time limits for a transaction. The server does not notice that a firewall dropped a
+   * Returns the server's settings for a transaction. The server does not notice that a firewall dropped a
    * connection, so it ends the kit's own transactions after twice `limitMs`. An application may pause between
    * its statements.
    */

@@ -8,7 +8,7 @@ export const withheldStep = (t: Tables): string[] => [
   `create index ${t.resolutions}_receipt on ${t.resolutions} (receipt_id) where receipt_id is not null`,
 ];
 
-/** Adds the needs of persons, with indexes by time. Replaces the index of parked webhooks. */
+/** Adds `attention`: what a person has to see. Its indexes replace the index of parked webhooks. */
 export const needsStep = (t: Tables): string[] => [
   `alter table ${t.payments} add column attention text`,
   `alter table ${t.webhooks} add column attention text`,

@@ -138,8 +138,8 @@ const useFewerIndexes = (t: Tables): string[] => [
 
 /**
  * Makes the dispatches of an event at a claim, and no longer when it is recorded, which wrote two more pages
- * for each webhook. Events commit in the order of their numbers, so one number separates the events with
- * dispatches. The column stays, because SQLite would rewrite every event to remove it.
+ * for each webhook. Events commit in the order of their numbers, so it is enough to store the last number
+ * with dispatches. The column stays, because SQLite would rewrite every event to remove it.
  */
 const expandAtTheClaim = (t: Tables): string[] => [
   `insert into ${t.dispatches}
@@ -221,7 +221,7 @@ const keepNotes = (t: Tables): string[] => [
   ) without rowid`,
 ];
 
-/** Adds to dispatches the ends before each revival, and the id of the last revival. */
+/** Adds the failures of a dispatch before its revivals, and the id of the last revival. */
 const keepEnds = (t: Tables): string[] => [
   `alter table ${t.dispatches} add column past text`,
   `alter table ${t.dispatches} add column retry_run text`,

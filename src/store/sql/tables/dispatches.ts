@@ -182,7 +182,7 @@ export async function settleDispatch(
   return (await tx.run(sql, params)).affected > 0;
 }
 
-/** Marks runs as done with one statement. If a lease was lost, throws `lease_lost` for a rollback. */
+/** Marks runs as done with one statement. If a lease was lost, throws `lease_lost` before the commit. */
 export async function settleDone(tx: Transaction, db: Database, runs: readonly RunKey[]): Promise<void> {
   const { dialect, tables } = db;
   const [first] = runs;

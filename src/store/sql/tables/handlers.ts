@@ -90,7 +90,7 @@ async function dispatchSince(
     ]);
 }
 
-/** Deletes handlers of a name. Before, committed events get their dispatches, to be retired, too. */
+/** Deletes handlers of a name. First makes the dispatches of committed events, to retire them, too. */
 export async function deleteHandlers(
   tx: Transaction,
   db: Database,

@@ -198,8 +198,8 @@ export async function insertPayments(
 }
 
 /**
- * Throws `store_conflict` unless the clientId or the open reference explains why the payment was left out.
- * Payments that were stored after it do not explain that: they may have taken the reference later.
+ * Throws `store_conflict` if the service id of the new payment was taken. It was not, if the clientId or the
+ * open reference is taken. Payments stored after it do not count: they may have taken the reference since.
  */
 async function refuseServiceIdClash(
   tx: Transaction,

@@ -68,8 +68,8 @@ const checked = new Set<string>();
 
 /**
  * Throws `transaction_control_refused` unless the text is one statement that reads or writes rows. Other
- * statements could end the transaction, and with it the runs of other events. On MySQL, every statement about
- * a table commits.
+ * statements could end the transaction, and with it the runs of other events. For example, MySQL commits
+ * before a statement that changes a table's definition.
  */
 export function refuseEnding(sql: string): void {
   if (checked.has(sql)) return;

@@ -83,8 +83,8 @@ function insertNumberedWebhooks(
  * webhook then finds the event, too. An index by clientId would cost a page for each event. The other events
  * get fresh numbers.
  *
- * @param ofWebhooks - The numbers of webhooks that are found by eventKey, by clientId. A number that is used
- * is removed.
+ * @param ofWebhooks - For each clientId, the number of a webhook that its eventKey finds. Used numbers are
+ * removed.
  * @param fresh - The first number that neither a webhook nor an event has.
  */
 export function numberEvents(
