@@ -1,4 +1,4 @@
-/** A record as the database has it. */
+/** A record in the database. */
 export interface StoredRecord {
   /** The key. It is unique, and consists of printable ASCII characters. */
   key: string;

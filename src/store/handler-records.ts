@@ -42,11 +42,11 @@ export interface Registration extends HandlerKey {
   since?: string;
 }
 
-/** One handler name that the store knows. */
+/** A registered handler name, with the numbers of its dispatches. */
 export interface HandlerSummary {
-  /** The durable name. */
+  /** The durable name of the handler. */
   name: string;
-  /** The events for which it is registered, sorted. */
+  /** The events for which the handler is registered, sorted. */
   events: HandlerKey["event"][];
   /** The number of its open dispatches, including those that stored events will still get. */
   waiting: number;

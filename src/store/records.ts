@@ -81,7 +81,7 @@ export interface EventRecord {
   id: string;
   /** The name of the event, such as `payment.completed`. */
   type: EventType;
-  /** The payment that the event is about, if it is about one. */
+  /** The clientId of the payment that the event is about, if there is one. */
   clientId?: string;
   /** The time when the event was recorded: ISO 8601 UTC. */
   recordedAt: string;
@@ -187,7 +187,7 @@ export interface Claim {
 
 /** The key of one claimed run of a dispatch. */
 export interface RunKey {
-  /** The event of the dispatch. */
+  /** The id of the dispatch's event. */
   eventId: string;
   /** The name of the handler. */
   handler: string;
@@ -242,7 +242,7 @@ export interface DispatchRecord {
   eventId: string;
   /** The name of the event. */
   type: EventType;
-  /** The payment that the event is about, if it is about one. */
+  /** The clientId of the payment that the event is about, if there is one. */
   clientId?: string;
   /** The name of the handler. */
   handler: string;

@@ -30,8 +30,8 @@ export class Rows<Row> {
   }
 
   /**
-   * Returns the committed rows with these keys, and of all rows that the transaction has changed: the keys may
-   * come from an index, which contains the transaction's changes already.
+   * Returns the committed rows with these keys, and those of all rows that the transaction has changed: an
+   * index that gave the keys already contains the transaction's changes.
    */
   committedOf(keys: Iterable<string>): Row[] {
     return [...new Set([...keys, ...this.#before.keys()])].flatMap((key) => this.committed(key) ?? []);

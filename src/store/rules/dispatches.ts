@@ -75,7 +75,7 @@ export const undone = { state: "pending", dueAt: 0, attempt: 0, failures: 0 } as
 
 type Counts = Pick<DispatchRecord, "state" | "attempt" | "failures" | "error" | "settledAt">;
 
-/** Returns a dispatch whose run has ended at this time: ISO 8601 UTC. */
+/** Returns a dispatch after its run. `at` is the time when the run ended: ISO 8601 UTC. */
 export function afterRun<Dispatch extends Counts>(
   dispatch: Dispatch,
   settlement: Settlement,
@@ -88,7 +88,7 @@ export function afterRun<Dispatch extends Counts>(
   return { ...settled, state: "pending", attempt: dispatch.attempt - 1 };
 }
 
-/** The number of earlier ends that a dispatch keeps. */
+/** The maximum number of entries in a dispatch's `past`. */
 const maxPast = 20;
 
 /** Returns the fields that change when a dead dispatch is revived. `undefined` removes a field. */

@@ -112,7 +112,7 @@ export const adapterWriteChecks: Checks<Adapter> = {
   ) {
     const all = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => [examChange(`p${n}`, 0), examChange(`p${n}!`, 0)]);
     const write = async (changes: RecordChange[], n: number): Promise<void> => {
-      // A database may end some of them in favour of others.
+      // A database may end some of these writes in favour of others.
       for (let tries = 1; !(await written(n % 2 === 0 ? adapter : other, changes)); tries++)
         assert.ok(tries < maxUndecided, `A write of new records returned false, ${tries} times in a row.`);
     };

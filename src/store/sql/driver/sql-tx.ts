@@ -10,7 +10,7 @@ export interface SqlResult<Row = Record<string, unknown>> {
  * A transaction of one of the SQL stores, as handlers get it. The writes of a handler commit in the same
  * transaction as the "done" mark of its dispatch, or not at all.
  *
- * @typeParam Raw - The driver's own handle: `DatabaseSync`, pg's `PoolClient`, or mysql2's promise connection.
+ * @typeParam Raw - The driver's handle: `DatabaseSync`, pg's `PoolClient`, or mysql2's promise connection.
  */
 export interface SqlTx<Raw = unknown> {
   /** The dialect and the placeholders of the SQL: `?` for SQLite and MySQL, `$1` for PostgreSQL. */

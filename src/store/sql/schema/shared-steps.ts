@@ -1,6 +1,6 @@
 import { type Tables } from "../tables/names.js";
 
-// Append only, because the migrations of several databases contain these steps.
+// Never change a step here: databases that have run it do not run it again.
 
 /** Adds completed payments that were withheld, and an index by which `prune` finds resolutions. */
 export const withheldStep = (t: Tables): string[] => [

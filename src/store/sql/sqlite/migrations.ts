@@ -6,7 +6,7 @@ import { type Tables } from "../tables/names.js";
 export function sqliteSchema(tables: Tables): Schema {
   return {
     tables,
-    // Append only.
+    // Only append steps, because the stored version is the number of steps.
     steps: [
       createTables(tables),
       addLookupsAndLists(tables),
