@@ -188,8 +188,8 @@ export interface PaymentStore<Tx = unknown> {
 
   /**
    * Returns at most `limit` dead dispatches that match every given condition, oldest event first. With
-   * `revive`, each of them becomes pending and due immediately. Its attempts and failures become zero, and
-   * `past` gets the end.
+   * `revive`, each of them becomes pending and due immediately, with zero attempts and failures. The previous
+   * attempts, failures and error are added to `past`.
    */
   dead(options: DeadPage): Promise<DispatchRecord[]>;
 

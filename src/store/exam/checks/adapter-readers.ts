@@ -66,8 +66,8 @@ export const adapterReaderChecks: Checks<Adapter> = {
 
 /**
  * Runs two writes at the same time that share their last record, and reads their other records. An adapter
- * that writes records one after the other can undo its writes after the conflict, but others may have read
- * some before.
+ * that writes records one after the other can undo its writes after the conflict, but other readers may have
+ * seen some of these writes before.
  */
 async function expectNothingOfRefused(adapter: Adapter, other: Adapter, name: string): Promise<void> {
   const own = [0, 1].map((n) => Array.from({ length: 20 }, (_, index) => `${name}-${n}${index + 10}`));

@@ -200,9 +200,8 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
     if (this.#rolledBack) return;
     this.#rolledBack = true;
     this.#close();
-    // A rollback would wait for a statement that may never end. On a pipelined connection, it waits only for
-    // refusals. A handler that was given up may still send on its handle, which must not affect another
-    // transaction.
+    // A rollback would wait for a running statement, which may never end, except in a pipeline. A handler
+    // that was given up may still use its handle, and must not do so in the connection's next transaction.
     if ((this.#isRunning && !this.isPipelined) || this.#isHandedOut) this.#open.abandon();
     else await this.#open.rollback();
   }
