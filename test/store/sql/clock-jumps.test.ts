@@ -78,6 +78,14 @@ onEachDatabase("clocks that jump", (kind) => {
     },
   );
 
+  it("waits as long as the options allow", async () => {
+    await save("e0");
+    const [first] = await claim(10_000);
+    const run = { eventId: "e0", handler: ledger.name, fence: first!.fence, state: "failed" } as const;
+    await store.transaction((tx) => store.settle(tx, { ...run, retryInMs: 36_525 * dayMs }));
+    expect(await claim(10_000)).toEqual([]);
+  });
+
   it("leaves a lease alone that was renewed after the clock was put back", async () => {
     await save("e0");
     const [first] = await claim(10_000);

@@ -61,6 +61,14 @@ describe("a lease and a wait of a store over an adapter", () => {
     await leased(hourMs, "e3");
   });
 
+  it("last as long as the options allow, also for a process that starts meanwhile", async () => {
+    await settle({ ...(await leased(hourMs)), state: "failed", retryInMs: 36_525 * dayMs });
+    now += 36_524 * dayMs;
+    expect(await claim(hourMs, open())).toEqual([]);
+    now += dayMs;
+    expect(await claim(hourMs, open())).toMatchObject([{ fence: 2, failures: 1 }]);
+  });
+
   it("are over for those that waited, beside any number of new ones", async () => {
     await settle({ ...(await leased(hourMs)), state: "failed", retryInMs: 1000 });
     const events = Array.from({ length: 30 }, (_, n) => ({
