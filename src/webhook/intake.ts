@@ -10,12 +10,12 @@ import { openSpool } from "./spool/spool.js";
 
 /** Options of {@link createIntake}. */
 export interface IntakeOptions {
-  /** The maximum time of a webhook until its commit. */
+  /** The maximum time until a webhook is committed. */
   recordTimeoutMs: number;
-  /** The interval at which spooled webhooks are tried. */
+  /** The interval at which the kit tries to record spooled webhooks. */
   drainMs: number;
   spool: { directory: string; maxBytes: number } | undefined;
-  /** Returns the store's identity within some time; `undefined` for a store that has none. */
+  /** Returns the identity of the store. `undefined` for a store that is not durable. */
   identify?: (() => Promise<string>) | undefined;
   /** Called after each commit of webhooks. */
   onRecorded?: (receipts: readonly Receipt[]) => void;
@@ -24,7 +24,7 @@ export interface IntakeOptions {
 /** The parts that take verified webhooks in. */
 export type Intake = ReturnType<typeof createIntake>;
 
-/** Makes what records verified webhooks in the store, and what spools them while the store cannot take them. */
+/** Returns the recorder of verified webhooks, and the keeper, which spools what the store cannot take. */
 export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify }, options: IntakeOptions) {
   const { store, now, notify, maxGroup } = parts;
   const { recordTimeoutMs, drainMs, identify } = options;
@@ -52,9 +52,9 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
   const keeper = new WebhookKeeper({ recorder, spool, probe, notify, maxGroup, drainMs });
 
   return {
-    /** Records in the store. Answers to lookups go to it directly, because they are not spooled. */
+    /** Records in the store only. Lookups use it directly, because their answers are never spooled. */
     recorder,
-    /** Records in the store or in the spool. */
+    /** Records in the store, or else in the spool. */
     keeper,
     spool,
     /** Calls the listener with the clientId of each webhook that waits for a lookup. */

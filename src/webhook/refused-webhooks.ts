@@ -12,11 +12,11 @@ export const refusedLimits = {
   bytes: 8 * 1024 * 1024,
   fileBytes: 1024 * 1024,
   ageMs: 7 * 24 * 60 * 60 * 1000,
-  /** The number of webhooks that are kept in a row, before it is one a second. */
+  /** The number of webhooks that are kept in a row. After these, one webhook a second is kept. */
   burst: 20,
 } as const;
 
-/** How often old files are looked for while nothing is refused. */
+/** The interval at which old files are removed while no webhook is refused. */
 const pruneMs = 60 * 60 * 1000;
 
 /** Headers that can help to find out why a signature does not match. */
@@ -25,18 +25,18 @@ const keptHeaders =
 const secretHeaders = /token|secret|key|password/i;
 const credentialHeaders = /authorization|cookie/i;
 
-/** Where refused webhooks are kept, and what is needed for it. */
+/** The parts of the kit that keeping refused webhooks uses. */
 interface RefusedParts {
   directory: string;
-  /** The header of the signature: it is kept, whatever its name is. */
+  /** The name of the signature's header. This header is always kept. */
   header: string;
   logger: Logger;
   now: () => Date;
 }
 
 /**
- * Keeps refused webhooks as files that `tillkit verify` reads. `keep` never waits and never throws: what the limits do not
- * allow is not kept, and a failure is logged.
+ * Keeps refused webhooks as files that `tillkit verify` reads. `keep` never waits and never throws. Webhooks
+ * beyond the limits are not kept, and a failure is logged.
  */
 export class RefusedWebhooks {
   readonly #parts: RefusedParts;
@@ -53,7 +53,7 @@ export class RefusedWebhooks {
     this.#directory = new SpoolDirectory(parts.directory, realFileSystem);
   }
 
-  /** Logs that webhooks are kept, and removes old ones now and every hour. */
+  /** Logs that refused webhooks are kept, and removes old ones now and every hour. */
   start(): void {
     const { directory, logger } = this.#parts;
     if (this.#timer) return;
@@ -86,7 +86,7 @@ export class RefusedWebhooks {
     });
   }
 
-  /** Resolves when everything that was kept is written. */
+  /** Resolves when every kept webhook is written. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#writing;
@@ -114,7 +114,7 @@ export class RefusedWebhooks {
   }
 
   #report(error: unknown): void {
-    // One line for each time that it begins to fail.
+    // Logs one line each time that keeping begins to fail.
     if (!this.#isFailing) {
       this.#parts.logger.warn(
         { option: "webhook.keepRefused", err: loggable(error) },
@@ -124,7 +124,7 @@ export class RefusedWebhooks {
     this.#isFailing = true;
   }
 
-  /** Removes what is beyond the limits, the oldest first, and what a crash has left. */
+  /** Removes the oldest files beyond the limits, and the drafts that a crash has left. */
   async #prune(): Promise<void> {
     await this.#directory.removeOldDrafts();
     let [files, bytes] = [0, 0];
@@ -140,7 +140,7 @@ export class RefusedWebhooks {
   }
 }
 
-/** Returns a request line and the headers that may be kept, with the empty line behind them. */
+/** Returns the request line and the headers that may be kept, followed by an empty line. */
 function headOf(
   { method = "POST", url = "/", headers }: VerifyInput,
   { reason, at, header }: { reason: string; at: string; header: string },

@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { quote } from "../../shared/quote.js";
 
-/** The decoded body; or a short reason that is safe to store and to log. */
+/** The decoded body, or a short reason for the refusal, which is safe to store and to log. */
 export type Decoded = { ok: true; payload: Record<string, unknown> } | { ok: false; reason: string };
 
-/** The maximum nesting of objects and lists, with the body's own object. */
+/** The maximum nesting of objects and lists. The body's own object counts as one level. */
 const maxDepth = 32;
 
 const byteOrderMark = 0xfeff;
@@ -20,8 +20,8 @@ const surrogate = /\p{Surrogate}/u;
 /**
  * Decodes a body strictly, so that two readers of the same bytes cannot differ. The body must be valid UTF-8
  * without a byte order mark. It must be one JSON object of at most 32 levels. No object may repeat a key
- * (compared after unescaping), and no string may contain a lone surrogate. Keys such as `__proto__` become own
- * properties and change no prototype. Never throws.
+ * (compared after unescaping), and no string may contain a lone surrogate. Keys such as `__proto__` become
+ * own properties and change no prototype. Never throws.
  */
 export function decodeStrict(rawBody: Buffer): Decoded {
   // Checked before decoding, because Buffer's decoder replaces invalid bytes.
@@ -37,15 +37,15 @@ export function decodeStrict(rawBody: Buffer): Decoded {
   if (typeof payload !== "object" || payload === null || Array.isArray(payload))
     return { ok: false, reason: "not a JSON object" };
   const scan = text.includes("\\") ? undefined : scanUnescaped(text);
-  // This is enough for nearly every body; findAmbiguity is slower.
+  // This check is enough for nearly every body, and faster than `findAmbiguity`.
   if (scan && scan.depth <= maxDepth && scan.keys === countKeys(payload)) return { ok: true, payload };
   const reason = findAmbiguity(text);
   return reason === undefined ? { ok: true, payload } : { ok: false, reason };
 }
 
 /**
- * Returns the number of keys in a JSON text, and its depth. The text must be valid JSON without a backslash, so that each
- * string ends at the next quotation mark.
+ * Returns the number of keys in a JSON text, and its depth. The text must be valid JSON without a backslash,
+ * so that each string ends at the next quotation mark.
  */
 function scanUnescaped(text: string): { keys: number; depth: number } {
   let keys = 0;
@@ -61,7 +61,7 @@ function scanUnescaped(text: string): { keys: number; depth: number } {
   return { keys, depth };
 }
 
-/** Returns the number of keys in the parsed value. It is smaller than in the text if a key is repeated there. */
+/** Returns the number of keys in a parsed value. A key that the text repeats counts once here. */
 function countKeys(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const values = Object.values(value);

@@ -5,21 +5,22 @@ import { isDateTime } from "../../shared/date-time.js";
 import { decodeStrict } from "./decode-strict.js";
 import { readMessage } from "./read-message.js";
 
-/** The service's answer about one payment, as the kit keeps it. */
+/** The service's answer to a lookup of one payment, in the form in which the kit keeps it. */
 export interface LookupAnswer {
-  /** The payment as the service wrote it (interface document, 2.1 or 2.3), as JSON. */
+  /** The payment as JSON, as the service wrote it (interface document, 2.1 or 2.3). */
   rawBody: Buffer;
-  /** The fields that the configured scheme covers: the answer is read like a webhook of that scheme. */
+  /** The fields that the configured scheme covers. The kit reads the answer like a webhook of that scheme. */
   covers: "body" | readonly SignedField[];
-  /** The payment that was asked about; the documented answers do not name it. */
+  /** The clientId of the payment. The documented answers do not contain the clientId. */
   clientId: string;
   /** When the answer came: ISO 8601 UTC. */
   receivedAt: string;
 }
 
 /**
- * Returns the service's answer to a lookup as a message. The rules of a webhook apply, so that an answer and a webhook
- * with the same content are one event. `submittedAt` may be absent, as in the interface document, 2.1.
+ * Returns the service's answer to a lookup as a message. The rules of a webhook apply, so that an answer and
+ * a webhook with the same content are one event. `submittedAt` may be absent, as in the interface document,
+ * 2.1.
  */
 export function readLookup({ rawBody, covers, clientId, receivedAt }: LookupAnswer): Message {
   const decoded = decodeStrict(rawBody);
@@ -49,7 +50,7 @@ export function readLookup({ rawBody, covers, clientId, receivedAt }: LookupAnsw
   return message;
 }
 
-/** Returns the amount: beside the status as in a webhook (2.3), or under `purchase` as after a creation (2.1). */
+/** Returns the amount: in `total` as in a webhook (2.3), or in `purchase` as after a creation (2.1). */
 function totalIn({ total, purchase }: Record<string, unknown>): unknown {
   if (total !== undefined || typeof purchase !== "object" || purchase === null) return total;
   return (purchase as { total?: unknown }).total;

@@ -26,22 +26,23 @@ export interface VerifiedWebhook {
   rawBody: Buffer;
   /** The result of {@link decodeStrict}, if verification already decoded `rawBody`. */
   payload?: Readonly<Record<string, unknown>> | undefined;
-  /** The fields that the signature covers. Contains the indispensable fields: `checkCoverage` checks that at construction. */
+  /** The fields that the signature covers. `checkCoverage` has found all indispensable fields in them. */
   covers: "body" | readonly SignedField[];
 }
 
-/** The fields that handlers get only if the service sent them. */
+/** The fields that handlers get only if the service sent these fields. */
 const optionalFields = ["timestamp", "submittedAt", "providerId", "source"] as const;
 
 type Payload = Readonly<Record<string, unknown>>;
 type Fields = Partial<ReportedFields>;
 
 /**
- * Reads a verified webhook. Only covered fields are checked and decide; the others are passed on as `untrusted`,
- * unchanged. So are covered fields that decide nothing, where they are not as the interface shows them. Unknown fields,
- * topics and statuses are allowed: the interface document leaves these lists open.
+ * Reads a verified webhook. Only covered fields are checked and decide. All other fields become `untrusted`,
+ * unchanged. So do covered fields that decide nothing, if they do not have the interface's form. Unknown
+ * fields, topics and statuses are allowed, because the interface document leaves these lists open.
  *
- * @throws TillkitError `signature_coverage_too_small` if `covers` lacks an indispensable field. No body makes it throw.
+ * @throws TillkitError `signature_coverage_too_small` if `covers` lacks an indispensable field. No body makes
+ * it throw.
  */
 export function readMessage({ rawBody, payload: decodedBefore, covers }: VerifiedWebhook): Message {
   const decoded =
@@ -54,8 +55,8 @@ export function readMessage({ rawBody, payload: decodedBefore, covers }: Verifie
   const all = covers === "body" ? readAll(payload) : undefined;
   const fields: Fields = all ?? {};
   const odd: SignedField[] = [];
-  // One field at a time if not all are covered or one is wrong, in the order of the interface document: the envelope
-  // is checked before the payment.
+  // If some fields are not covered or one is wrong, the fields are checked one by one, in the order of the
+  // interface document. So the envelope is checked before the payment.
   for (const field of all ? [] : covered) {
     const reason = readInto(fields, payload, field);
     if (reason !== undefined && !decidesNothing(field)) return inadmissible(digest(), reason);
@@ -76,7 +77,9 @@ export function readMessage({ rawBody, payload: decodedBefore, covers }: Verifie
   return { kind: "payment", eventKey: eventKeyOf(verified), verified, untrusted };
 }
 
-/** Returns all fields of a payment's webhook, or `undefined` if a field is wrong or the type is another one. */
+/**
+ * Returns all fields of a payment's webhook, or `undefined` if a field is wrong or the type is another one.
+ */
 function readAll(payload: Payload): ReportedFields | undefined {
   const { success, data } = allFields.safeParse(readFields(payload));
   if (!success || data.type !== "payment") return undefined;
@@ -84,7 +87,7 @@ function readAll(payload: Payload): ReportedFields | undefined {
   return data;
 }
 
-/** Checks one field and stores it, unless it is absent. Returns what is wrong with it, or `undefined`. */
+/** Checks one field, and stores its value if it has one. Returns the reason for a refusal, or `undefined`. */
 function readInto(fields: Fields, payload: Payload, field: SignedField): string | undefined {
   const { schema, expected } = fieldRules[field];
   const value = readField(payload, field);
@@ -94,7 +97,7 @@ function readInto(fields: Fields, payload: Payload, field: SignedField): string 
   return undefined;
 }
 
-/** Returns a problem that no single field shows, or `undefined`. */
+/** Returns a problem that shows only when several fields are compared, or `undefined`. */
 function findContradiction(fields: Verified<never>, covered: readonly SignedField[]): string | undefined {
   const { "total.value": value, "total.currency": currency } = fields;
   if (!fitsCurrency(value, currency))
@@ -104,7 +107,7 @@ function findContradiction(fields: Verified<never>, covered: readonly SignedFiel
   return undefined;
 }
 
-/** The untrusted fields of a webhook whose fields are all covered and as the interface shows them. */
+/** The untrusted fields of a webhook whose fields are all covered and have the interface's form. */
 const none: PaymentReport["untrusted"] = Object.freeze({});
 
 function untrustedFields(payload: Payload, trusted: readonly SignedField[]): PaymentReport["untrusted"] {
@@ -126,8 +129,9 @@ function requireIndispensable(fields: Fields): Verified<never> {
 }
 
 /**
- * Returns the key of a payment report, made of signed fields only: two webhooks with one key are one event. `1475` and
- * `1475.00` give one key. It begins with the clientId, so that keys of payments made in sequence share index pages.
+ * Returns the eventKey of a payment report, made of signed fields only. Two webhooks with one key report the
+ * same event. `1475` and `1475.00` give the same key. The key begins with the clientId, so that keys of
+ * payments made in sequence share index pages.
  */
 export function eventKeyOf(fields: Verified<never>): string {
   const parts = [
@@ -139,18 +143,19 @@ export function eventKeyOf(fields: Verified<never>): string {
     fields.submittedAt ?? "",
     fields.topic,
     fields.type,
-    // Part of the key, so that a corrected webhook is no copy of one that contradicted itself.
+    // `captured` is in the key because a webhook that corrects a contradiction in `captured` is not a
+    // duplicate.
     fields.captured,
     // So that a completion by another transfer is no copy.
     ...(fields.status === "completed" && fields.providerId ? [fields.providerId] : []),
   ];
-  // An index needs no longer prefix. The clientId has only characters that are safe in every database.
+  // 24 characters are enough for the index. The clientId has only characters that are safe in every database.
   return `payment:${fields.clientId.slice(0, 24)}:${digestOf(JSON.stringify(parts))}`;
 }
 
 /**
- * Returns the covered fields of a body that is no payment report, in the given order, as JSON. A key made of them does not
- * change with the unsigned rest, which would make a new row each time.
+ * Returns the covered fields of a body that is no payment report, in the given order, as JSON. A key made
+ * from them stays the same when unsigned fields change, so a copy makes no new row.
  */
 function coveredValues(payload: Payload, covered: readonly SignedField[]): string {
   const values = covered.map((field) => {
@@ -173,7 +178,7 @@ function inadmissible(digest: string, reason: string): Message {
   return { kind: "inadmissible", eventKey: `inadmissible:${digest}`, reason };
 }
 
-/** Returns a short text in quotes, or only the kind of the value. */
+/** Returns a text in quotes and shortened, or the type of another value. */
 function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";

@@ -6,7 +6,7 @@ import { type Money, type Payment } from "../../model/payment.js";
 import { capturedFor, isFarther, isKnownStatus, stateOf } from "../../model/status-order.js";
 import { isSameNumber } from "../../shared/payment-number.js";
 
-/** The facts from which a report is decided. */
+/** The facts on which the decision about a report depends. */
 export interface Situation {
   /** The payment that the report's clientId names. */
   payment: Payment | undefined;
@@ -16,7 +16,7 @@ export interface Situation {
   serviceIdIsTaken: boolean;
   /** Whether a webhook with the same eventKey is recorded. */
   known: boolean;
-  /** Whether the report's clientId can be one of this shop's, where no payment has it. */
+  /** Whether the report's clientId belongs to this shop. Matters only if no stored payment has it. */
   ours: boolean;
   /** Whether the report may complete a payment without a lookup. */
   sufficient: boolean;
@@ -24,7 +24,7 @@ export interface Situation {
   now: string;
 }
 
-/** A fact that a decision reports to the application, besides the fields of the webhook. */
+/** A fact that a decision reports to the application, in addition to the fields of the webhook. */
 export type PaymentFact =
   | { type: "payment.completed" }
   | { type: "payment.updated"; previousStatus?: string }
@@ -32,7 +32,7 @@ export type PaymentFact =
   | { type: "payment.paid_other_amount"; lastAsked: LastAsked }
   | { type: "payment.paid_late"; because: LateBecause };
 
-/** The state of the attempt before it was paid. `given_up`: uncertain, or raised as overdue. */
+/** Why the completion came late: the state of the attempt before. `given_up`: uncertain or overdue. */
 export type LateBecause = "canceled" | "failed" | "replaced" | "given_up";
 
 /** The result of deciding a verified report. */
@@ -46,9 +46,9 @@ export type Decision =
   | { outcome: "applied"; payment: Payment; facts: PaymentFact[] };
 
 /**
- * Decides what a verified report does to the stored payment. Does no I/O and reads no clock. Every payment or none, and
- * every report, has exactly one decision. Only fields that the signature covers are used. The tables of
- * `docs/reconciliation-table.md` are generated from this function.
+ * Decides what a verified report does to the stored payment. Does no I/O and reads no clock. There is exactly
+ * one decision for every report, with or without a payment. Only fields that the signature covers are used.
+ * The tables of `docs/reconciliation-table.md` are generated from this function.
  */
 export function reconcile(situation: Situation, { verified }: Pick<PaymentReport, "verified">): Decision {
   const { payment, known, ours, serviceIdIsTaken, sufficient } = situation;
@@ -66,8 +66,8 @@ export function reconcile(situation: Situation, { verified }: Pick<PaymentReport
 type Expect = (field: Difference["field"], expected: string, got: string) => void;
 
 /**
- * Returns the fields in which the report differs from the stored payment, or contradicts itself (interface document, 6.2).
- * A field that the signature does not cover is never compared.
+ * Returns the fields in which the report differs from the stored payment, or contradicts itself (interface
+ * document, 6.2). Fields that the signature does not cover are not compared.
  */
 function differencesOf(
   payment: Payment,
@@ -86,7 +86,7 @@ function differencesOf(
   const must = capturedFor(status);
   if (captured !== undefined && must !== undefined && captured !== must)
     expect("captured", String(must), String(captured));
-  // Only a topic that names a known status can contradict it: the document shows no other topics.
+  // Only the topic of a known status can contradict the status: the document shows no other topics.
   const named = topic?.startsWith("payment.") ? topic.slice("payment.".length) : undefined;
   if (named !== undefined && isKnownStatus(named) && named !== status)
     expect("topic", `payment.${status}`, `payment.${named}`);
@@ -124,7 +124,7 @@ function expectedTotal({ total, received }: Payment, status: string, reported: M
   return received && status === "completed" && sameTotal(total, reported) ? received : total;
 }
 
-/** Returns the payment as the report changes it, and what to report. Also used where a person accepts a mismatch. */
+/** Returns the changed payment and the facts to report. Also used when a person accepts a mismatch. */
 export function applyReport(
   { now, siblings }: Pick<Situation, "now" | "siblings">,
   payment: Payment,
@@ -139,7 +139,7 @@ export function applyReport(
   if (id !== undefined) next.serviceId = id;
   next.open = payment.open && !ended;
   next.updatedAt = now;
-  // A completed payment needs no lookup; any other one may still be paid.
+  // A completed payment needs no lookup. In any other state, the customer may still pay.
   if (state !== "completed" && nextLookupAt !== undefined) (next as Payment).nextLookupAt = nextLookupAt;
   if (state === "completed") {
     next.completedAt = now;
@@ -150,15 +150,17 @@ export function applyReport(
     else if (types.includes("payment.paid_late")) (next as Payment).attention = "paid_late";
     return { payment: next, facts };
   }
-  // What a person has settled was about this state.
+  // The entry that a person settled was about the payment's old state, so it stays settled only in that
+  // state.
   if (attention !== undefined && state === payment.state) (next as Payment).attention = attention;
   const previous = payment.status === undefined ? {} : { previousStatus: payment.status };
   return { payment: next, facts: [{ type: "payment.updated", ...previous }] };
 }
 
 /**
- * Returns `paid_twice` instead of `completed` where the order got another payment, and `paid_other_amount` where another
- * amount was asked for last (invariant G).
+ * Returns the facts of a completion (invariant G). If the order has another paid payment,
+ * `payment.paid_twice` replaces `payment.completed`. If the shop asked for another amount last,
+ * `payment.paid_other_amount` replaces it.
  */
 function factsOfCompletion(payment: Payment, siblings: readonly Payment[]): PaymentFact[] {
   const ofOrder = siblings.filter(({ reference }) => reference === payment.reference);

@@ -13,8 +13,8 @@ export interface Arrival extends Pick<
 export interface Receipt {
   /** Identifies this arrival of the webhook. */
   receiptId: string;
-  /** `spooled`: on disk in the spool, and not decided yet. */
+  /** `spooled`: the webhook is on disk in the spool, and its outcome is not decided yet. */
   outcome: Outcome | "spooled";
-  /** The payment that the webhook is about, where it names one. */
+  /** The clientId of the payment that the webhook is about, if the webhook names one. */
   clientId?: string;
 }

@@ -19,17 +19,17 @@ import { type Policy } from "./recording-parts.js";
 export type Decided =
   { outcome: "duplicate" } | { outcome: WebhookRecord["outcome"]; reason?: string; events: EventDraft[] };
 
-/** The input of decisions, besides the payments. */
+/** The input of decisions, except the payments. */
 export interface DecisionParts {
-  /** ISO 8601 UTC. */
+  /** The time of the decisions: ISO 8601 UTC. */
   now: string;
   newId: () => string;
   policy: Policy;
 }
 
 /**
- * The decisions of one transaction about messages, each on the payments as the one before it left them, and what they
- * change. Does no I/O.
+ * Decides messages one after another in one transaction, and collects the changes. Each decision uses the
+ * payments as the decision before it left them. Does no I/O.
  */
 export class Decisions {
   readonly payments: LockedPayments;
@@ -44,8 +44,8 @@ export class Decisions {
   }
 
   /**
-   * Decides one message, and updates the locked payment. The outcome and the events are saved only after `rematch` or
-   * `raise`.
+   * Decides one message, and updates the locked payment. The outcome is saved only after `rematch`, and the
+   * events only after `rematch` or `raise`.
    *
    * @param isKnown - Whether a webhook with the same eventKey is recorded.
    */
@@ -63,13 +63,13 @@ export class Decisions {
     return { outcome: "unrecognised", reason: `type ${messageType}, topic ${topic}`, events: [event] };
   }
 
-  /** Adds the events of a decision. */
+  /** Adds the events of a decision to those that are saved. */
   raise(events: readonly EventDraft[], clientId: string | undefined): void {
     const { newId, now: recordedAt } = this.#parts;
     for (const draft of events) this.events.push(stampEvent(draft, { newId, recordedAt, clientId }));
   }
 
-  /** Adds the new outcome of a stored webhook, and its events. */
+  /** Adds the new outcome of a stored webhook, and its events, to those that are saved. */
   rematch(receiptId: string, decided: Exclude<Decided, { outcome: "duplicate" }>, clientId?: string): void {
     const { outcome, reason, events } = decided;
     const because = reason === undefined ? {} : { reason };
@@ -99,14 +99,15 @@ export class Decisions {
       case "duplicate":
         return decision;
       case "applied":
-        // The decision's payment is a copy already, and another one takes time.
+        // The decision has already copied the payment, so it can be changed in place.
         payments.update(noteReport(decision.payment, report, carrier));
         return { outcome: "applied", events: eventsOfApplied(decision, eventFieldsOf(report, carrier)) };
       case "stale":
         return {
           outcome: "stale",
           reason: `${status} after ${payment?.status}`,
-          // A late known status needs no event; a status that the kit does not know may need a person.
+          // A known status that comes late needs no event. A status that the kit does not know may need a
+          // person.
           events: isKnownStatus(status) ? [] : [reportedEvent(payment!, report, carrier)],
         };
       case "mismatch":
@@ -155,12 +156,12 @@ class LockedPayments {
     }
   }
 
-  /** Returns the payment, or `undefined` where none with this clientId is locked. */
+  /** Returns the payment, or `undefined` if no locked payment has this clientId. */
   find(clientId: string): Payment | undefined {
     return this.#payments.get(clientId);
   }
 
-  /** Returns all payments of the same reference, this one included. An update changes the list. */
+  /** Returns all payments of the same reference, including this one. `update` changes the list in place. */
   siblingsOf({ reference }: Payment): readonly Payment[] {
     return this.#ofReference.get(reference)!;
   }
@@ -170,7 +171,7 @@ class LockedPayments {
     return (this.#byServiceId.get(id) ?? clientId) !== clientId;
   }
 
-  /** Replaces the payment. Its reference never changes, nor does its service id once it has one. */
+  /** Replaces the payment. Its reference never changes. Its service id is set once at most. */
   update(payment: Payment): void {
     const { clientId, reference } = payment;
     const before = this.#payments.get(clientId)!;
@@ -191,7 +192,7 @@ class LockedPayments {
   }
 }
 
-/** Returns whether a report that is not applied tells more than what the service said before. A replay reads old reports too. */
+/** Returns whether a report that is not applied is news. A replay reads old reports too. */
 function isNews(
   { status, reported }: Payment,
   { verified }: PaymentReport,
@@ -200,13 +201,13 @@ function isNews(
   return isFarther(verified.status, status) && (reported === undefined || reported.at < receivedAt);
 }
 
-/** Writes into the payment what the service said in the report, and returns the payment. Nothing may be decided by it. */
+/** Stores the report in `payment.reported`, on which nothing is decided. Returns the payment. */
 export function noteReport(
   payment: Payment,
   report: PaymentReport,
   { receivedAt, kind }: Pick<Carrier, "receivedAt" | "kind">,
 ): Payment {
-  // A person's evidence is not the service's word. It stays with the resolution.
+  // A person's evidence does not come from the service. The kit stores it with the resolution.
   if (kind === "person") return payment;
   const { verified, untrusted } = report;
   const said: Record<string, unknown> = {};
@@ -214,16 +215,16 @@ export function noteReport(
   for (const field of lastReportFields) {
     const isProven = verified[field] !== undefined;
     const given = isProven ? verified[field] : untrusted[field];
-    // What is not verified may be anything. It is kept only in the form of the interface.
+    // A field that is not verified may have any value, so it is stored only if it has the interface's form.
     const value = isProven || given === undefined ? given : fieldRules[field].schema.safeParse(given).data;
     if (value === undefined || value === "") continue;
     said[field] = value;
-    // The kit asked the service itself, so the whole answer is the service's.
+    // The kit itself asked the service in a lookup, so the whole answer comes from the service.
     if (isProven || kind === "lookup") proven.push(field);
   }
   payment.reported = { ...said, status: verified.status, at: receivedAt, verified: proven };
   if (kind !== "lookup") payment.firstWebhookAt ??= receivedAt;
-  // A lookup's timestamp is the kit's own.
+  // The kit itself sets the timestamp of a lookup's answer.
   const reportedAt = kind === "lookup" ? undefined : verified.timestamp;
   const { createdAt } = report;
   if (createdAt !== undefined || reportedAt !== undefined)

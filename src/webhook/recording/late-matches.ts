@@ -3,12 +3,12 @@ import { GroupCommit } from "../../shared/group-commit.js";
 import { type RecordingParts } from "./recording-parts.js";
 import { rematch } from "./rematch.js";
 
-/** Matches webhooks again after their commit, with payments that were stored between the decision and the commit. */
+/** Matches webhooks again, with payments that were stored between their decision and its commit. */
 export class LateMatches<Tx> {
   readonly #parts: RecordingParts<Tx>;
-  /** The clientIds of recorded webhooks with other prefixes, whose payments are looked for. */
+  /** Looks for the payments of recorded webhooks with other prefixes, by clientId. */
   readonly #foreign: GroupCommit<string, undefined>;
-  /** The look for the payment of each recorded webhook with another prefix. */
+  /** The search for the payment of each recorded webhook with another prefix. */
   readonly #looks = new WeakMap<Receipt, Promise<unknown>>();
   readonly #running = new Set<Promise<unknown>>();
 
@@ -21,15 +21,16 @@ export class LateMatches<Tx> {
     });
   }
 
-  /** Starts to match what one commit has recorded. A commit that came too late for its answers needs it too. */
+  /** Starts to match the webhooks of one commit, also if the commit ended after its deadline. */
   start(arrivals: readonly Arrival[], receipts: readonly Receipt[]): void {
     const latecomers = receipts.flatMap(({ outcome, clientId }, index) =>
       clientId !== undefined && (outcome === "unmatched" || arrivals[index]!.kind === "lookup")
         ? [clientId]
         : [],
     );
-    // A creation looked for its webhooks before these were visible. A lookup may have decided a webhook that differs from it.
-    if (latecomers.length > 0) this.#track(rematch(this.#parts, latecomers)); // The sweep looks again.
+    // A creation may have looked for its webhooks before this commit. A lookup may have decided a webhook
+    // that differs from its answer.
+    if (latecomers.length > 0) this.#track(rematch(this.#parts, latecomers)); // If this fails, the sweep matches them later.
     for (const receipt of receipts) {
       if (!this.#isForeign(receipt)) continue;
       const look = this.#foreign.add(receipt.clientId);
@@ -38,7 +39,7 @@ export class LateMatches<Tx> {
     }
   }
 
-  /** Resolves when the answer to this webhook may be given; `undefined` for most, which need no look. */
+  /** Resolves when the webhook may be answered. `undefined` if the answer need not wait. */
   lookOf(receipt: Receipt): Promise<unknown> | undefined {
     return this.#looks.get(receipt);
   }
@@ -48,13 +49,13 @@ export class LateMatches<Tx> {
     await Promise.all(this.#running);
   }
 
-  /** Keeps work that nothing may wait for, until it ends. */
+  /** Remembers running work until it ends. No caller waits for this work, so its rejection is ignored. */
   #track(work: Promise<unknown>): void {
     const running: Promise<unknown> = work.catch(() => {}).finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
 
-  /** Returns whether the webhook has another prefix. Copies count, because the process may have ended after the first commit. */
+  /** Returns whether the webhook has another prefix. Copies count: the first search may have failed. */
   #isForeign(receipt: Receipt): receipt is Receipt & { clientId: string } {
     const { clientIdPrefix = "" } = this.#parts.policy;
     const { outcome, clientId } = receipt;
@@ -63,11 +64,12 @@ export class LateMatches<Tx> {
   }
 
   /**
-   * Looks again for payments with other prefixes, before their webhooks are answered: one may have been adopted between the
-   * decision "foreign" and its commit, and no sweep looks at such a webhook.
+   * Looks again for payments with other prefixes, before their webhooks are answered. A payment may have been
+   * adopted between the decision `foreign` and its commit, and no sweep looks at foreign webhooks.
    */
   async #matchForeign(given: readonly string[]): Promise<undefined[]> {
-    // Foreign webhooks can be many, and few are about an adopted payment: a read is cheaper than a transaction.
+    // There can be many foreign webhooks, and few are about an adopted payment. A read is cheaper than a
+    // transaction.
     const stored = await this.#parts.store.findMany({ clientIds: [...new Set(given)] });
     await rematch(
       this.#parts,

@@ -9,10 +9,10 @@ export interface Carrier extends Pick<WebhookRecord, "receiptId" | "receivedAt" 
   kind?: Reported["reportedBy"];
 }
 
-/** An event before it is stamped. */
+/** An event without its id, time and clientId, which `stampEvent` adds. */
 export type EventDraft = Pick<EventRecord, "type" | "payload">;
 
-/** Returns the event as it is stored: with an id, the time of recording, and the clientId where there is one. */
+/** Returns the event with an id, the time of recording, and the clientId if there is one. */
 export function stampEvent(
   { type, payload }: EventDraft,
   stamp: { newId: () => string; recordedAt: string; clientId?: string | undefined },
@@ -28,11 +28,11 @@ export function eventsOfApplied(
   { payment, facts }: Pick<Extract<Decision, { outcome: "applied" }>, "payment" | "facts">,
   fields: EventFields,
 ): EventDraft[] {
-  // The event itself has what the service said: a second copy would make SQLite write more pages.
+  // The payload has these values already: a second copy would make SQLite write more pages.
   const { reported: _, service: __, firstWebhookAt: ___, ...shown } = withoutKey(payment);
   const { verified, untrusted, reportedBy } = fields;
   return facts.map((fact): EventDraft => {
-    // Field by field: spreading one object after another is slow.
+    // The object is written field by field, because spreading one object after another is slow.
     const payload = { payment: shown, verified, untrusted, reportedBy };
     return {
       type: fact.type,
@@ -45,13 +45,13 @@ function detailsOf({ type: _, ...details }: PaymentFact) {
   return "first" in details ? { ...details, first: withoutKey(details.first) } : details;
 }
 
-/** Returns the `payment.reported` of a status that the kit does not know. */
+/** Returns the event `payment.reported`, for a status that the kit does not know. */
 export function reportedEvent(payment: Payment, report: PaymentReport, carrier: Carrier): EventDraft {
   const payload = { payment: withoutKey(payment), ...eventFieldsOf(report, carrier) };
   return { type: "payment.reported", payload };
 }
 
-/** Returns the `payment.mismatched` of a report that differs from the payment. */
+/** Returns the event `payment.mismatched`, for a report that differs from the payment. */
 export function mismatchedEvent(
   payment: Payment,
   differences: readonly Difference[],
@@ -66,7 +66,7 @@ export function mismatchedEvent(
   };
 }
 
-/** Returns the `payment.unmatched` of a webhook whose payment did not appear. */
+/** Returns the event `payment.unmatched`, for a webhook whose payment has not been stored. */
 export function unmatchedEvent(report: PaymentReport, carrier: Carrier): EventDraft {
   const { receiptId, receivedAt } = carrier;
   const { clientId } = report.verified;
@@ -74,7 +74,7 @@ export function unmatchedEvent(report: PaymentReport, carrier: Carrier): EventDr
   return { type: "payment.unmatched", payload };
 }
 
-/** Returns the `payment.unconfirmed` of a completion that no lookup confirmed. */
+/** Returns the event `payment.unconfirmed`, for a completion that no lookup confirmed. */
 export function unconfirmedEvent(payment: Payment, report: PaymentReport, carrier: Carrier): EventDraft {
   const { receiptId, receivedAt } = carrier;
   const payload = {
@@ -91,7 +91,7 @@ export interface EventFields extends Pick<Reported, "reportedBy" | "untrusted"> 
   verified: Partial<Reported["verified"]>;
 }
 
-/** Returns the fields of a report as events carry them, and whether a webhook, a lookup or a person reported them. */
+/** Returns the fields of a report as events carry them, and who reported them. */
 export function eventFieldsOf(
   { verified, untrusted }: PaymentReport,
   { kind = "webhook" }: Pick<Carrier, "kind">,

@@ -22,15 +22,16 @@ export function keysOf(arrivals: readonly Pick<Arrival, "message">[]) {
   return { clientIds: [...clientIds], serviceIds: [...serviceIds], eventKeys: [...eventKeys] };
 }
 
-/** The input of planning, besides the locked payments. */
+/** The input of planning, except the locked payments. */
 export interface Planning extends DecisionParts {
-  /** The recorded webhooks that wait for one of these lookups, by eventKey. */
+  /** The recorded webhooks that wait for a lookup among these arrivals, by eventKey. */
   unconfirmed?: ReadonlyMap<string, WebhookRecord>;
 }
 
 /**
- * Decides a group of arrivals in their order, each on the payments as the one before it left them. Does no I/O. The answer
- * to a lookup decides the recorded webhook that waits for it and says the same, instead of becoming a row of its own.
+ * Decides a group of arrivals in their order. Each decision uses the payments as the decision before it left
+ * them. Does no I/O. If a recorded webhook waits for a lookup, and the answer has the same eventKey, the
+ * answer decides this webhook and gets no row of its own.
  */
 export function planGroup(
   locked: Locked,
@@ -50,7 +51,7 @@ export function planGroup(
     const waiting = kind === "lookup" ? unconfirmed?.get(eventKey) : undefined;
     const decided = decisions.decide(message, arrival, recorded.has(eventKey) && !waiting);
     const { outcome } = decided;
-    // The receipt names the row that is stored: the watch of the store looks for it later.
+    // The receipt has the id of the stored row, because the store's watch looks for the row later.
     const stored = waiting?.receiptId ?? receiptId;
     receipts.push(
       clientId === undefined ? { receiptId: stored, outcome } : { receiptId: stored, outcome, clientId },
@@ -78,7 +79,7 @@ function webhookOf(
 ): WebhookRecord {
   const { eventKey } = message;
   const webhook: WebhookRecord = { receiptId, eventKey, outcome, rawBody, covers, receivedAt };
-  // One by one: spreading an object that may be empty is slower.
+  // The optional fields are set one by one, because spreading an object that may be empty is slower.
   if (reason !== undefined) webhook.reason = reason;
   if (message.kind === "payment") {
     webhook.clientId = message.verified.clientId;

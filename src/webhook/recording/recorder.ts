@@ -5,16 +5,16 @@ import { LateMatches } from "./late-matches.js";
 import { keysOf, planGroup, type Plan } from "./plan-group.js";
 import { type RecordingParts } from "./recording-parts.js";
 
-/** The maximum number of plans of one group, if other processes record the same events at that moment. */
+/** The maximum number of plans for one group. Another process can make a plan outdated. */
 const maxPlans = 3;
 
-/** Another process recorded one of the events after `lock` had looked: the group must be planned again. */
+/** Another process recorded one of the events after `lock`. The group must be planned again. */
 class PlanOutdated extends Error {}
 
 /**
  * Records verified webhooks. Each call resolves after the commit that holds the webhook. For a webhook with
- * another prefix it also waits for the look for an adopted payment. It rejects when one of the two is not known
- * to have happened. Recording a webhook again is harmless, and matches it again.
+ * another prefix, the call also waits for the search for an adopted payment. The call rejects if the commit
+ * or the search is not known to have succeeded. Recording a webhook again is harmless, and matches it again.
  */
 export class Recorder<Tx> {
   readonly #parts: RecordingParts<Tx>;
@@ -47,7 +47,7 @@ export class Recorder<Tx> {
     return receipt;
   }
 
-  /** Resolves after the one commit that holds all arrivals; rejects when it is not known to hold any. */
+  /** Resolves after the one commit that holds all arrivals. Rejects if it is not known to hold any. */
   async recordAll(arrivals: readonly Arrival[]): Promise<readonly Receipt[]> {
     const receipts = await this.#group.addAll(arrivals);
     for (const receipt of receipts) await this.#matches.lookOf(receipt);
@@ -85,7 +85,7 @@ async function commitPlan<Tx>(parts: RecordingParts<Tx>, arrivals: readonly Arri
   }
 }
 
-/** Uses the store's `record`, which takes fewer round trips than the steps one by one. */
+/** Locks, plans and saves with one call of `record`, which takes fewer round trips than three calls. */
 async function commitInOneCall<Tx>(
   { store, now, newId, policy }: RecordingParts<Tx>,
   arrivals: readonly Arrival[],
@@ -99,7 +99,7 @@ async function commitInOneCall<Tx>(
   return plan!;
 }
 
-/** Locks, plans and saves one after the other. A lookup needs it: its plan depends on more than what is locked. */
+/** Locks, plans and saves in three steps. The plan of a lookup reads more than `lock` does. */
 function commitInSteps<Tx>(
   { store, now, newId, policy }: RecordingParts<Tx>,
   arrivals: readonly Arrival[],

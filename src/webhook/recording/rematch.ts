@@ -6,11 +6,11 @@ import { readMessage } from "../message/read-message.js";
 import { Decisions } from "./decisions.js";
 import { type RecordingParts } from "./recording-parts.js";
 
-/** Decides the rematchable webhooks of these clientIds again, and announces the events of those that found their payment. */
+/** Decides the rematchable webhooks of these clientIds again, and announces the new events. */
 export async function rematch<Tx>(parts: RecordingParts<Tx>, given: readonly string[]): Promise<void> {
   const { store, announceEvents } = parts;
   if (given.length === 0) return;
-  // The list names a payment once for each of its webhooks.
+  // The list contains a clientId once for each of its webhooks.
   const clientIds = [...new Set(given)];
   const groups = store.maxGroup === Infinity ? [clientIds] : clientIds.map((clientId) => [clientId]);
   for (const group of groups) {
@@ -21,7 +21,7 @@ export async function rematch<Tx>(parts: RecordingParts<Tx>, given: readonly str
       try {
         part = await store.transaction((tx) => rematchIn(tx, parts, group, { seen, limit }));
       } catch (error) {
-        // The events of many handlers may be more than the database takes in one transaction.
+        // Many webhooks with many handlers may be more than the database takes in one transaction.
         if (limit === Infinity || limit <= 1) throw error;
         limit = Math.floor(limit / 2);
         continue;
@@ -34,8 +34,9 @@ export async function rematch<Tx>(parts: RecordingParts<Tx>, given: readonly str
 }
 
 /**
- * Decides the rematchable webhooks of these clientIds again, inside a transaction, now that their payments are known.
- * Repeating it is harmless. With a limit it takes the first webhooks that were not seen. Resolves with whether there are more.
+ * Decides the rematchable webhooks of these clientIds again, inside a transaction. Repeating the call is
+ * harmless. With a limit, the call takes the first webhooks that are not in `seen`. `matched` is the number
+ * of webhooks with a new outcome. `receiptIds` are the ids of the webhooks that were taken.
  */
 export async function rematchIn<Tx>(
   tx: Tx,
@@ -51,7 +52,7 @@ export async function rematchIn<Tx>(
   const serviceIds = messages.flatMap((message) => (message.kind === "payment" ? [message.verified.id] : []));
   const locked = await store.lock(tx, { clientIds, serviceIds });
 
-  // Another process may have matched them while this one waited for the lock, or recorded others and not seen the payment yet.
+  // While this process waited for the lock, another one may have matched some of them, or recorded new ones.
   const foundNow = await store.rematchable(tx, clientIds);
   const still = new Set(foundNow.map(({ receiptId }) => receiptId));
   const rest = foundNow.filter(({ receiptId }) => !seen.has(receiptId) && !receiptIds.includes(receiptId));
@@ -64,13 +65,14 @@ export async function rematchIn<Tx>(
     const { clientId } = message.verified;
     if (!payments.find(clientId)) continue;
     const decided = decisions.decide(message, webhook);
-    // A webhook that goes on waiting stays as it is.
+    // A webhook whose outcome stays the same is not changed.
     if (decided.outcome === "duplicate" || decided.outcome === webhook.outcome) continue;
     decisions.rematch(receiptId, decided, clientId);
   }
   const matched = rematched.length;
   if (matched > 0) {
-    // The sweep looks for unmatched webhooks, and so finds the rest if the process ends now.
+    // If the process ends now, the rest must be found: the sweep looks for webhooks with the outcome
+    // `unmatched`.
     const last = rest.findLast(({ outcome }) => outcome !== "unconfirmed");
     if (last)
       rematched.push({ receiptId: last.receiptId, outcome: "unmatched", reason: "decided after others" });
@@ -79,10 +81,10 @@ export async function rematchIn<Tx>(
   return { matched, receiptIds, isMore: rest.length > 0 };
 }
 
-/** Returns the message of a stored webhook or lookup answer, trusted as far as its signature covered it on arrival. */
+/** Returns the message of a stored webhook or answer. Trusts the fields that were signed on arrival. */
 export function readStored(webhook: WebhookRecord): Message {
   const { covers, kind, clientId, receivedAt } = webhook;
-  // A merchant's own store may return the bytes of its driver.
+  // A merchant's own store may return the byte type of its driver.
   const rawBody = asBuffer(webhook.rawBody) ?? webhook.rawBody;
   if (kind !== "lookup") return readMessage({ rawBody, covers });
   return readLookup({ rawBody, covers, clientId: clientId ?? "", receivedAt });

@@ -11,18 +11,18 @@ import { type Recorder } from "./recorder.js";
 /** The parts of the kit that keeping webhooks uses. */
 export interface KeeperParts {
   recorder: Pick<Recorder<unknown>, "record" | "recordAll">;
-  /** Takes webhooks that the store cannot take; `undefined` where none is configured. */
+  /** Takes webhooks that the store cannot take. `undefined` if no spool is configured. */
   spool: Spool | undefined;
-  /** Rejects when the store cannot do anything now: a failure then says nothing about a single webhook. */
+  /** Rejects if the store cannot write at present. Then a failure is not the fault of a single webhook. */
   probe: () => Promise<unknown>;
   notify: Notify;
-  /** The number of spooled webhooks in one commit at most. */
+  /** The maximum number of spooled webhooks in one commit. */
   maxGroup: number;
-  /** The interval at which spooled webhooks are tried, and segments of ended processes looked for. */
+  /** The interval of drains. A drain also looks for segments of ended processes. */
   drainMs: number;
 }
 
-/** The store takes no webhook at all, so every one would fail, not only this one. */
+/** The codes of errors with which the store refuses every webhook, and not only one. */
 const storeCodes: readonly ErrorCode[] = [
   "store_busy",
   "adapter_defective",
@@ -33,13 +33,13 @@ const storeCodes: readonly ErrorCode[] = [
   "database_refused",
 ];
 
-/** The errors with which a drain says that the spool does not work. */
+/** The codes of errors that mean that the spool does not work. */
 const spoolCodes: readonly ErrorCode[] = ["spool_unavailable", "spool_full", "path_exposed"];
 
-/** The number of events of which copies are counted while they wait in the spool. */
+/** The maximum number of eventKeys in the spool whose copies are counted. */
 const maxWaiting = 10_000;
 
-/** The number of copies of one webhook that are spooled. More than any sender repeats, and little of the disk. */
+/** The maximum number of spooled copies of one webhook. Senders repeat less, and the disk has space. */
 const maxCopies = 50;
 
 /** A webhook that waits in the spool. */
@@ -52,21 +52,21 @@ interface WaitingWebhook {
 /** After this many failures while the store is available, a spooled webhook is set aside for a person. */
 const maxFailures = 3;
 
-/** After this many webhooks in a row that were skipped, the drain stops: the store refuses more than single ones. */
+/** After this many skipped webhooks in a row, the drain stops: the store seems to refuse all webhooks. */
 const maxSkippedInRow = 10;
 
-/** The results of the last webhooks of this process. */
+/** The results of keeping the last webhooks of this process. */
 export interface Keeping {
-  /** When the store began to record none of them, by `performance.now()`. Absent while it records them. */
+  /** When the store began to fail, by `performance.now()`. Absent while it records webhooks. */
   failingSince?: number;
-  /** Present when the last one was neither recorded nor spooled: whether it was the store that failed, or only this webhook. */
+  /** What failed if the last webhook was not kept: the store, or only this webhook. */
   refused?: "store" | "webhook";
 }
 
-/** A spooled webhook that is set aside. */
+/** Thrown for a spooled webhook that is set aside. */
 class SetAsideError extends Error {}
 
-/** A spooled webhook that waits for the next drain, while this one goes on with those behind it. */
+/** Thrown for a spooled webhook that waits for the next drain. This drain goes on with the next webhook. */
 class SkippedError extends Error {}
 
 /** The failures of a spooled webhook. */
@@ -77,28 +77,28 @@ interface Failures {
 }
 
 /**
- * Keeps verified webhooks on disk: in the store, or in the spool where the store cannot commit. What is spooled is recorded
- * later in the same way, which is harmless where it had been recorded before.
+ * Keeps verified webhooks on disk: in the store, or in the spool if the store cannot commit. A drain later
+ * records spooled webhooks in the store. Recording a webhook twice is harmless.
  */
 export class WebhookKeeper {
   readonly #parts: KeeperParts;
   /** The failures of each spooled webhook, by receiptId. */
   readonly #failures = new Map<string, Failures>();
-  /** The number of webhooks that this process has recorded, without repetitions. */
+  /** The number of webhooks that this process has recorded, without copies. */
   #recorded = 0;
   #skippedInRow = 0;
   /**
-   * The webhooks that wait in the spool, by eventKey. Of one that is sent again and again, only some copies are spooled: somebody who
-   * captured it would fill the spool.
+   * The webhooks that wait in the spool, by eventKey. Only some copies of each are spooled. Otherwise, an
+   * attacker could fill the spool with copies of one captured webhook.
    */
   readonly #waiting = new Map<string, WaitingWebhook>();
   #isSpoolUnavailable = false;
   #isClosing = false;
-  /** The results of the last webhooks. */
+  /** The results of keeping the last webhooks. */
   keeping: Keeping = {};
   /** The number of webhooks that this process has verified. */
   verified = 0;
-  /** The last webhook, if it was refused. The health tries it again. */
+  /** The last webhook, if it was refused. `payments.health` tries to keep it again. */
   #refused: Arrival | undefined;
   #pending = 0;
   readonly #closing: (() => void)[] = [];
@@ -110,14 +110,14 @@ export class WebhookKeeper {
   }
 
   /**
-   * Resolves when the webhook is on disk. Rejects with `record_unavailable` when it is not known to be.
+   * Resolves when the webhook is on disk. Otherwise rejects with `record_unavailable`.
    *
-   * @param isNew - Whether it has just been verified.
+   * @param isNew - Whether the webhook has just been verified. `false` for a second try.
    */
   keep(arrival: Arrival, isNew = true): Promise<Receipt> {
     this.#pending += 1;
     if (isNew) this.verified += 1;
-    // Not an async function: every webhook goes through here, and nearly all need nothing more.
+    // Not an async function, because this function runs for every webhook, and most need only the recorder.
     return this.#parts.recorder.record(arrival).then(
       (receipt) => {
         this.#noteRecorded(receipt);
@@ -128,14 +128,14 @@ export class WebhookKeeper {
     );
   }
 
-  /** Tries the last webhook again if it was refused. To record it is harmless, also if the service sends it again. Never rejects. */
+  /** Tries to keep a refused last webhook again. Recording it twice is harmless. Never rejects. */
   async retryRefused(): Promise<void> {
     const refused = this.#refused;
     this.#refused = undefined;
     if (refused) await this.keep(refused, false).catch(() => {});
   }
 
-  /** Starts to record what is spooled, and what an earlier process left. */
+  /** Starts to record spooled webhooks, including those that earlier processes left. */
   start(): void {
     if (!this.#parts.spool || this.#timer) return;
     this.#timer = setInterval(() => this.#drain(), this.#parts.drainMs).unref();
@@ -146,9 +146,9 @@ export class WebhookKeeper {
   async close(): Promise<void> {
     this.#isClosing = true;
     clearInterval(this.#timer);
-    // Each pending webhook has a deadline, so this ends.
+    // This wait ends, because each pending webhook has a deadline.
     if (this.#pending > 0) await new Promise<void>((resolve) => this.#closing.push(resolve));
-    // It stops the drain after its current webhook.
+    // Closing the spool stops a drain after its current webhook.
     await this.#parts.spool?.close();
     await this.#draining;
   }
@@ -216,9 +216,9 @@ export class WebhookKeeper {
       .finally(() => (this.#draining = undefined));
   }
 
-  /** Sends one notice when the spool stops to work, not one for each drain. */
+  /** Sends one notice when the spool stops working, instead of one for each drain. */
   #noteDrained(leftBecause: unknown): void {
-    // A drain that `close` stops leaves webhooks too.
+    // A drain that `close` has stopped also leaves webhooks behind.
     if (this.#isClosing) return;
     if (leftBecause === undefined) {
       this.#waiting.clear();
@@ -230,40 +230,41 @@ export class WebhookKeeper {
     this.#isSpoolUnavailable = isUnavailable;
   }
 
-  /** Records in one commit, so that a store which comes back meanwhile never gets a later webhook before an earlier one. */
+  /** Records webhooks in one commit, so that no later one is stored before an earlier one. */
   async #recordMany(webhooks: readonly SpooledWebhook[]): Promise<void> {
     const receipts = await this.#parts.recorder.recordAll(webhooks.map(fromSpool));
     this.#noteRecorded(...receipts);
     for (const { receiptId } of webhooks) this.#failures.delete(receiptId);
   }
 
-  /** Records a single webhook, so that a failure is known to be its own. */
+  /** Records a single webhook, so that a failure belongs to this webhook alone. */
   async #recordOne(webhook: SpooledWebhook, isSecondTry = false): Promise<void> {
     try {
       this.#noteRecorded(await this.#parts.recorder.record(fromSpool(webhook)));
       this.#failures.delete(webhook.receiptId);
     } catch (error) {
       if (isOfStore(error) || (await this.#isProbeFailing())) throw error;
-      // The store may have come back just before the probe. Without it, later webhooks would be recorded before this one.
+      // The store may have come back just before the probe. Without a second try, later webhooks would be
+      // recorded before this one.
       if (!isSecondTry && hasCode(error, "store_unavailable")) return this.#recordOne(webhook, true);
       this.#countFailure(webhook, error);
     }
   }
 
-  /** Always throws: what the drain does about the webhook. */
+  /** Counts a failure of a webhook. Always throws an error, which decides what the drain does next. */
   #countFailure({ receiptId }: SpooledWebhook, error: unknown): never {
     const failures = this.#failures.get(receiptId) ?? { count: 0, recorded: -1 };
     this.#failures.set(receiptId, failures);
-    // `storeOver` says `store_unavailable` for whatever its database refuses: a single row, a full disk. It is the webhook's own failure
-    // where the store has recorded another one since.
+    // `storeOver` throws `store_unavailable` for every refusal of its database, also of a single row. If the
+    // store has recorded another webhook since, the failure belongs to this webhook.
     const mayBeStore = hasCode(error, "store_unavailable");
     if (!mayBeStore || failures.recorded < this.#recorded) {
       failures.count += 1;
       failures.recorded = this.#recorded;
     }
     if (failures.count >= maxFailures) {
-      // The count stays: its segment may be drained again for the sake of another webhook.
-      // The probe has shown that the store works.
+      // The count is kept, because another drain of the same segment may try this webhook again. The probe
+      // has succeeded, so the store works.
       if (!this.keeping.refused) this.keeping = {};
       throw new SetAsideError(loggable(error).message, { cause: error });
     }
@@ -272,7 +273,7 @@ export class WebhookKeeper {
     throw new SkippedError("The drain goes on without it.", { cause: error });
   }
 
-  /** Drivers have more error codes for an unavailable database than can be listed. */
+  /** Resolves to whether the probe fails. Drivers have too many codes for an unavailable database to list. */
   #isProbeFailing(): Promise<boolean> {
     return this.#parts.probe().then(
       () => false,
@@ -282,17 +283,17 @@ export class WebhookKeeper {
 }
 
 function fromSpool({ receiptId, receivedAt, rawBody, ...webhook }: SpooledWebhook): Arrival {
-  // Written by this kit, with the coverage of a checked scheme.
+  // This kit wrote the value, after it had checked the coverage of the scheme.
   const covers = webhook.covers as Arrival["covers"];
   return { receiptId, receivedAt, rawBody, covers, message: readMessage({ rawBody, covers }) };
 }
 
-/** Returns whether the error may say that the store takes no webhook at all. */
+/** Returns whether the error may mean that the store takes no webhook at all. */
 function mayBeOfStore(error: unknown): boolean {
   return hasCode(error, "store_unavailable") || isOfStore(error);
 }
 
-/** Returns whether the error says that the store takes no webhook at all, or not in time. */
+/** Returns whether the error means that the store takes no webhook at all, or not in time. */
 function isOfStore(error: unknown): boolean {
   return error instanceof DeadlineError || storeCodes.some((code) => hasCode(error, code));
 }

@@ -1,9 +1,9 @@
 import { type PaymentStore } from "../../store/contract.js";
 
-/** The running writes of `writeNothing`: a store that hangs must not be given another one at each call. */
+/** The running writes, by store. While a write hangs, later calls wait for it and start no other. */
 const writes = new WeakMap<object, Promise<true>>();
 
-/** Resolves to `true` when a statement that would write was committed. No webhook has this receiptId. */
+/** Resolves to `true` after the commit of a write that changes nothing: no webhook has this receiptId. */
 export function writeNothing<Tx>(store: PaymentStore<Tx>): Promise<true> {
   const write = async (): Promise<true> => {
     await store.transaction((tx) => store.save(tx, { raised: ["health"] }));

@@ -5,8 +5,8 @@ import { decodeStrict } from "../message/decode-strict.js";
 import { requireOptions } from "../../shared/unknown-names.js";
 
 /**
- * The fields that {@link fieldsSignature} can sign: every string field of the body, and `merchantId`, which comes from the
- * configuration and never from the body.
+ * The fields that {@link fieldsSignature} can sign: every string field of the body, and `merchantId`. The
+ * value of `merchantId` comes from the configuration, and never from the body.
  */
 export type ListedField = Exclude<SignedField, "captured"> | "merchantId";
 
@@ -23,7 +23,7 @@ export const defaultSignedFields = [
 
 /** The maximum length of one signed value, in UTF-16 units. */
 const maxLength = 256;
-/** The comma is the separator. Lone surrogates all become U+FFFD in UTF-8, so two of them would sign alike. */
+/** The comma is the separator. UTF-8 makes every lone surrogate U+FFFD, so two of them would sign alike. */
 const unsignable = /[,\p{Cc}\p{Surrogate}]/u;
 
 /** Returns whether the value can be part of the signed string without ambiguity. */
@@ -47,9 +47,9 @@ export function decodeSignedBody(rawBody: Buffer): Record<string, unknown> {
 }
 
 /**
- * Returns the string that is signed: the listed fields, joined by commas. Different fields never give the same string,
- * because each value must be a string of limited length without a comma. Only `submittedAt` may be missing, null or empty
- * (three forms of one value), and not on a completed payment.
+ * Returns the string that is signed: the listed fields, joined by commas. Different fields never give the
+ * same string, because each value must be a string of limited length without a comma. Only `submittedAt` may
+ * be missing, null or empty, which all mean the same. On a completed payment, it must have a value.
  *
  * @throws WebhookRejectedError `signed_fields_unreadable`
  */

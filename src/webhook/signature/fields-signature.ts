@@ -9,7 +9,7 @@ import {
 import { type HmacSignatureOptions, readHmacOptions } from "./hmac-signature.js";
 import { checkCoverage, type SigningScheme } from "./scheme.js";
 
-/** The fields of a list that the body contains: all but `merchantId`. */
+/** The fields of a list that the body contains, which are all except `merchantId`. */
 export type CoveredBy<Fields extends readonly ListedField[]> = Exclude<Fields[number], "merchantId">;
 
 /** Options of {@link fieldsSignature}. */
@@ -17,22 +17,23 @@ export interface FieldsSignatureOptions<
   Fields extends readonly ListedField[] = typeof defaultSignedFields,
 > extends HmacSignatureOptions {
   /**
-   * Your identifier at the service. It is part of the signed string and comes only from here, never from the body.
-   * Required if `fields` contains `merchantId`, as the default does.
+   * Your identifier at the service, which is part of the signed string. The scheme never reads it from the
+   * body. Required if `fields` contains `merchantId`, as the default does.
    * @default none
    */
   merchantId?: string | undefined;
   /**
-   * The signed fields, in the order of the signed string. At least id, clientId, status, total.value and total.currency.
+   * The signed fields, in the order of the signed string. The list must contain id, clientId, status,
+   * total.value and total.currency.
    * @default ["id", "merchantId", "clientId", "total.value", "total.currency", "submittedAt", "status"]
    */
   fields?: Fields | undefined;
 }
 
 /**
- * Returns a scheme with an HMAC over fields of the body, joined by commas. It covers only these fields: handlers get the
- * rest of the body as `untrusted`, and it decides nothing. No signing time is signed, so an old webhook stays valid
- * forever. This is harmless because `completed` is final.
+ * Returns a scheme with an HMAC over fields of the body, joined by commas. The scheme covers only these
+ * fields. Handlers get all other fields as `untrusted`, and these fields decide nothing. No signing time is
+ * signed, so an old webhook stays valid forever. This is harmless because `completed` is final.
  *
  * @throws ConfigurationError as `hmacSignature`, and `option_missing`, `signed_field_unknown` or
  * `signature_coverage_too_small`

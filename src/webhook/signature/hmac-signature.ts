@@ -11,8 +11,9 @@ export type HmacAlgorithm = "sha256" | "sha384" | "sha512";
 /** Options of {@link hmacSignature}. */
 export interface HmacSignatureOptions {
   /**
-   * The secret that the service issued, or a list of secrets during a rotation: all of them verify, the first one signs.
-   * At least 16 bytes; under 32 the scheme has a warning. Text counts as its UTF-8 bytes.
+   * The secret that the service issued, or a list of secrets during a rotation. All of them verify, and the
+   * first one signs. A secret has at least 16 bytes. With fewer than 32 bytes, the scheme has a warning. A
+   * string is used as its UTF-8 bytes.
    */
   secret: SecretOption;
   /** The hash function. @default "sha256" */
@@ -25,8 +26,8 @@ export interface HmacSignatureOptions {
 }
 
 /**
- * Returns a scheme with an HMAC over the raw body, which covers all fields of the webhook. The interface document leaves
- * the algorithm open (section 5.4); use this scheme if the service signs the whole body.
+ * Returns a scheme with an HMAC over the raw body, which covers all fields of the webhook. Use this scheme if
+ * the service signs the whole body. The interface document leaves the algorithm open (section 5.4).
  *
  * @throws ConfigurationError `secret_missing`, `secret_too_short`, `secret_placeholder`,
  * `sandbox_credential_in_production` or `option_invalid`
@@ -51,7 +52,7 @@ interface Hmac {
   warnings: readonly string[];
   /** Returns the signature in the headers. Throws `signature_missing` or `signature_malformed`. */
   readGiven: (headers: VerifyInput["headers"]) => Buffer;
-  /** Returns whether one of the secrets made the signature. `given` comes from `readGiven`, so its length is right. */
+  /** Returns whether one of the secrets made the signature. `given` comes from `readGiven`. */
   matches: (message: string | Buffer, given: Buffer) => boolean;
   /** Returns the HMAC of the message with the first secret, in lower-case hexadecimal. */
   sign: (message: string | Buffer) => string;
@@ -62,7 +63,8 @@ const digestBytes = { sha256: 32, sha384: 48, sha512: 64 } as const satisfies Re
 const optionNames = { secret: 1, algorithm: 1, header: 1 } satisfies NamesOf<HmacSignatureOptions>;
 
 /**
- * Reads the options that all HMAC schemes share. Adds what is wrong to `problems`; then the result is unusable.
+ * Reads the options that all HMAC schemes share, and adds their problems to `problems`. If there are
+ * problems, do not use the result.
  *
  * @param others - The names of the scheme's other options.
  */
@@ -87,9 +89,9 @@ export function readHmacOptions(
     readGiven: (headers) => readSignature(headers, header, length),
     matches(message, given) {
       let matches = 0;
-      // All secrets are tried, so that the duration does not show which one it was.
+      // All secrets are tried, so that the duration does not show which secret matched.
       for (const key of keys) {
-        // Faster by way of text: a digest as bytes is allocated outside of the heap.
+        // A digest in hexadecimal is faster than one as bytes, which are allocated outside of the heap.
         const expected = Buffer.from(hmac(key, message), "hex");
         matches |= Number(timingSafeEqual(expected, given));
       }

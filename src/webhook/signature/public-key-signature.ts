@@ -16,14 +16,14 @@ export interface PublicKeySignatureOptions {
   /** The service's public key as PEM text or a KeyObject, or a list of them during a rotation. */
   publicKey: string | KeyObject | readonly (string | KeyObject | undefined)[] | undefined;
   /**
-   * The algorithm, which must fit the key. ECDSA expects the DER form of the signature; `rsa-sha256` is PKCS #1 v1.5;
-   * `rsa-pss-sha256` has MGF1 with SHA-256, or with what the key's own parameters name. RSA keys need at least 2048 bits; under
-   * 3072 the scheme has a warning.
+   * The algorithm, which must fit the key. For ECDSA, the signature has the DER form. `rsa-sha256` is PKCS #1
+   * v1.5. `rsa-pss-sha256` uses MGF1 with SHA-256, unless the key's parameters name another digest. RSA keys
+   * need at least 2048 bits. With fewer than 3072 bits, the scheme has a warning.
    */
   algorithm: PublicKeyAlgorithm | undefined;
   /** The name of the header with the signature, in any case. @default "Service-Signature" */
   header?: string | undefined;
-  /** Only for the sandbox and tests: makes the scheme able to sign. Must belong to one of the public keys. @default none */
+  /** A private key of one of the public keys, to sign in the sandbox and in tests. @default none */
   privateKey?: string | KeyObject | undefined;
 }
 
@@ -35,7 +35,8 @@ const optionNames = {
 } satisfies NamesOf<PublicKeySignatureOptions>;
 
 /**
- * Returns a scheme with a public-key signature over the raw body, in hexadecimal. It covers all fields of the webhook.
+ * Returns a scheme with a public-key signature over the raw body, in hexadecimal. It covers all fields of the
+ * webhook.
  *
  * @throws ConfigurationError `key_invalid`, `option_missing` or `option_invalid`
  */

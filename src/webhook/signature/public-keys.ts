@@ -12,12 +12,12 @@ import { type SignatureLength } from "./signature-header.js";
 export type PublicKeyAlgorithm =
   "ed25519" | "ecdsa-sha256" | "ecdsa-sha384" | "ecdsa-sha512" | "rsa-sha256" | "rsa-pss-sha256";
 
-/** The parameters of node:crypto for an algorithm. */
+/** The parameters of an algorithm for node:crypto. */
 export interface AlgorithmRules {
   digest: string | null;
   keyTypes: readonly string[];
   length: SignatureLength;
-  /** The ways to verify with this key. A signature is right if it is right in one of them. */
+  /** The ways to verify with this key. A signature is valid if it is valid in one of these ways. */
   verifyWith: (key: KeyObject) => readonly Omit<VerifyKeyObjectInput, "key">[];
   signWith: (key: KeyObject) => Omit<VerifyKeyObjectInput, "key">;
 }
@@ -27,8 +27,9 @@ const { RSA_PKCS1_PADDING, RSA_PKCS1_PSS_PADDING, RSA_PSS_SALTLEN_AUTO } = const
 const digestBytes = 32;
 
 /**
- * Returns the salt lengths with which a signature may have been made: security does not depend on them. OpenSSL detects the
- * length itself, except for a key with parameters. There it is the shortest that the key allows, the digest's, or the longest.
+ * Returns the salt lengths with which a signature may have been made. Security does not depend on the length.
+ * OpenSSL detects it, except for a key with parameters. For such a key, the length is the key's minimum, the
+ * digest's length, or the maximum.
  */
 function saltLengths({ asymmetricKeyDetails: { saltLength, modulusLength = 0 } = {} }: KeyObject): number[] {
   if (saltLength === undefined) return [RSA_PSS_SALTLEN_AUTO];
@@ -36,7 +37,7 @@ function saltLengths({ asymmetricKeyDetails: { saltLength, modulusLength = 0 } =
   return [saltLength, digestBytes, longest].filter((length) => length >= saltLength);
 }
 
-/** Returns the rules of an algorithm whose parameters are the same for every key. */
+/** Returns the rules of an algorithm that has the same parameters for every key. */
 function rules(
   digest: string | null,
   type: string,
@@ -79,7 +80,7 @@ const minModulusBits = 2048;
 const recommendedModulusBits = 3072;
 const publicPem = /^\s*-----BEGIN (?:RSA )?PUBLIC KEY-----/;
 
-/** Returns the key of this kind for the algorithm, or what is wrong with the given value. */
+/** Returns the key of this kind for the algorithm, or the problem of the given value. */
 export function readKey(
   kind: "public" | "private",
   given: unknown,
@@ -92,7 +93,7 @@ export function readKey(
   try {
     key = given instanceof KeyObject ? given : typeof given === "string" ? fromPem(given) : undefined;
   } catch {
-    // Not kept as a cause: the parser's message may quote the key.
+    // The error is not kept as a cause, because the parser's message may quote the key.
   }
   if (key === undefined)
     return refuse(`is not a ${kind} key in PEM text (its line breaks must be real ones) or a KeyObject.`);
@@ -101,7 +102,7 @@ export function readKey(
   return misfit === undefined ? key : refuse(misfit);
 }
 
-/** Returns a warning for a key that is used although a longer one would be better. */
+/** Returns a warning for an RSA key that is shorter than recommended. */
 export function warningAbout({ asymmetricKeyDetails: details }: KeyObject, option: string): string[] {
   const bits = details?.modulusLength ?? recommendedModulusBits;
   if (bits >= recommendedModulusBits) return [];

@@ -12,34 +12,37 @@ export interface VerifyInput {
   rawBody: Buffer;
   /** Request headers with lower-case names. A repeated header is an array, so that a scheme can refuse it. */
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** `POST`, for schemes that sign it. Absent where another framework did not pass it to `receiveWebhook`. */
+  /** The method, for schemes that sign it. Absent if `receiveWebhook` did not get it. */
   method?: string | undefined;
-  /** The path and the query as they arrived, with the mount path: `/payments/webhook?v=1`. Absent as `method` is. */
+  /** The path with the mount path, and the query: `/payments/webhook?v=1`. Absent as `method` is. */
   url?: string | undefined;
   /**
-   * The strictly decoded body: valid UTF-8, no duplicate keys, limited depth. Present only for schemes that cover fields
-   * and not the whole body. A body that cannot be decoded is refused before the scheme sees it.
+   * The strictly decoded body: valid UTF-8, no duplicate keys, limited depth. Present only for schemes that
+   * cover fields and not the whole body. A body that cannot be decoded is refused before the scheme sees it.
    */
   payload?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * Defines what is signed, how, and which fields the signature covers. The kit trusts nothing outside of `covers`,
- * whatever the body contains.
+ * Defines the signed content, the signature's form, and the fields that the signature covers. The kit trusts
+ * no field that `covers` does not contain.
  */
 export interface SignatureScheme<Covers extends SignedField = SignedField> {
-  /** The name of the header with the signature, in any case. The interface document shows `Service-Signature`. */
+  /**
+   * The name of the header with the signature, in any case. The interface document shows `Service-Signature`.
+   */
   readonly header: string;
-  /** `"body"`: every byte is signed. A list: only these fields are signed, and the rest is untrusted. */
+  /** `"body"` means that every byte is signed. A list means that only these fields are signed. */
   readonly covers: "body" | readonly Covers[];
   /**
-   * Returns whether the signature is right. For a wrong one, resolve `false` or throw: the response is 401 in both
-   * cases. Compare in constant time. Throw a {@link WebhookRejectedError} to give the log a reason.
+   * Returns whether the signature is valid. If not, return or resolve to `false`, or throw: the response is
+   * 401 in all cases. Compare in constant time. To give the log a reason, throw a {@link
+   * WebhookRejectedError}.
    */
   verify(input: VerifyInput): boolean | Promise<boolean>;
   /** Returns the value of the header for this body. The sandbox and tests use it. */
   sign?(rawBody: Buffer): string;
-  /** Findings that do not stop the kit, such as a secret shorter than 32 bytes. Logged once, at start. */
+  /** Findings that do not stop the kit, such as a short secret. The kit logs them at the start. */
   readonly warnings?: readonly string[];
 }
 
@@ -50,7 +53,7 @@ export type SigningScheme<Covers extends SignedField = SignedField> = SignatureS
 };
 
 /**
- * Returns what is wrong with the coverage of a scheme, of the kit or the merchant's own. Without one of the
+ * Returns the problems of a scheme's coverage. The scheme may be the merchant's own. Without one of the
  * {@link indispensableFields}, an attacker could complete a payment with an amount that is not signed.
  */
 export function checkCoverage(

@@ -5,14 +5,15 @@ import { isQuoted } from "../../shared/is-quoted.js";
 import { isProduction } from "../../shared/is-production.js";
 
 /**
- * One shared secret, or several during a rotation: all of them verify, the first one signs. Text counts as its UTF-8
- * bytes. The type allows `undefined` so that `process.env.X` fits; construction refuses it.
+ * One shared secret, or several during a rotation. All of them verify, and the first one signs. A string is
+ * used as its UTF-8 bytes. The type allows `undefined` so that `process.env.X` fits, but a scheme refuses
+ * `undefined`.
  */
 export type SecretOption = string | Uint8Array | readonly (string | Uint8Array | undefined)[] | undefined;
 
-/** A secret with fewer bytes is refused. */
+/** The minimum length of a secret. A shorter one is refused. */
 const minBytes = 16;
-/** A secret with fewer bytes gets a warning: HMAC-SHA256 needs 32, but some services issue shorter ones. */
+/** The recommended length of a secret for HMAC-SHA256. A shorter one gets a warning. */
 const recommendedBytes = 32;
 
 const oneCharacter = /^(.)\1*$/su;
@@ -26,7 +27,7 @@ const placeholderSecrets = [
   /placeholder/iu,
 ];
 
-/** Returns the configured secrets as bytes. Adds what is wrong to `problems`, never with the text of a secret. */
+/** Returns the configured secrets as bytes. Adds problems to `problems`, never with the text of a secret. */
 export function readSecrets(
   secret: SecretOption,
   problems: ConfigurationProblem[],
@@ -88,7 +89,7 @@ function checkSecret(secret: unknown, bytes: Buffer, option: string): Configurat
       option,
       message: `is shorter than ${minBytes} bytes and could be guessed; use it as the service issued it.`,
     };
-  // Checked here, because nothing can read the secret out of the scheme later.
+  // This check is here, because the scheme does not give its secret to later checks.
   if (text.startsWith("sandbox_") && isProduction())
     return {
       code: "sandbox_credential_in_production",

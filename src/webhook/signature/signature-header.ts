@@ -1,19 +1,19 @@
 import { type ConfigurationProblem, WebhookRejectedError } from "../../errors/index.js";
 import { type VerifyInput } from "./scheme.js";
 
-/** The header of the interface document, section 4.4. */
+/** The name of the signature's header in the interface document, section 4.4. */
 export const defaultSignatureHeader = "Service-Signature";
 
 /** The number of hexadecimal characters of a signature. */
 export type SignatureLength = { exactly: number } | { atMost: number };
 
 const hexadecimal = /^(?:[0-9a-f]{2})+$/i;
-/** A field name of RFC 9110, 5.1. */
+/** The form of a field name in RFC 9110, 5.1. */
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
 /**
- * Returns the signature as bytes. The text is checked before it is decoded, because `Buffer.from(text, "hex")` silently
- * drops characters that are not hexadecimal.
+ * Returns the signature as bytes. The text is checked before it is decoded, because `Buffer.from(text,
+ * "hex")` silently drops characters that are not hexadecimal.
  *
  * @throws WebhookRejectedError `signature_missing` or `signature_malformed`
  */
@@ -44,7 +44,7 @@ export function readHeaderName(header: string | undefined, problems: Configurati
 }
 
 /**
- * Returns the value of a header that must be there once.
+ * Returns the value of a header that must arrive exactly once.
  *
  * @throws WebhookRejectedError `signature_missing` or `signature_malformed`
  */

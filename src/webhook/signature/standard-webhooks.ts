@@ -10,40 +10,42 @@ import { readSecrets, type SecretOption } from "./secrets.js";
 /** Options of {@link standardWebhooksSignature}. At least one of `secret` and `publicKey` is needed. */
 export interface StandardWebhooksOptions {
   /**
-   * The shared secret, or a list of them during a rotation. Text is base64, with or without the prefix `whsec_`; bytes are taken
-   * as they are.
+   * The shared secret, or a list of them during a rotation. A string is base64, with or without the prefix
+   * `whsec_`. Bytes are used unchanged.
    * @default none
    */
   secret?: SecretOption;
   /**
-   * The Ed25519 public key in base64, with or without the prefix `whpk_`, or a list of them during a rotation.
+   * The Ed25519 public key in base64, with or without the prefix `whpk_`, or a list of them during a
+   * rotation.
    * @default none
    */
   publicKey?: string | readonly (string | undefined)[] | undefined;
   /**
-   * How far the signed time may be from the clock of this machine, in milliseconds.
+   * The maximum difference between the signed time and this machine's clock, in milliseconds.
    * @default 300_000
    */
   toleranceMs?: number | undefined;
 }
 
-/** Returns whether a signature, as bytes, is right for the signed content. */
+/** Returns whether a signature, as bytes, is valid for the signed content. */
 type Check = (content: Buffer, given: Buffer) => boolean;
 
 const optionNames = { secret: 1, publicKey: 1, toleranceMs: 1 } satisfies NamesOf<StandardWebhooksOptions>;
 const idHeader = "webhook-id";
 const timeHeader = "webhook-timestamp";
 const signatureHeader = "webhook-signature";
-/** More signatures than any rotation has. */
+/** The maximum number of signatures in the header, which is more than any rotation needs. */
 const maxSignatures = 20;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * Returns the scheme of the specification Standard Webhooks 1.0: a signature over `webhook-id`, `webhook-timestamp` and the raw
- * body. `v1` is HMAC-SHA256, `v1a` is Ed25519; one right signature of several is enough. It covers all fields of the webhook.
+ * Returns the scheme of the specification Standard Webhooks 1.0, which covers all fields of the webhook. The
+ * signature covers `webhook-id`, `webhook-timestamp` and the raw body. `v1` is HMAC-SHA256, and `v1a` is
+ * Ed25519. One valid signature of several is enough.
  *
- * @throws ConfigurationError `option_missing`, `option_invalid`, `key_invalid`, `secret_missing`, `secret_too_short`,
- * `secret_placeholder` or `sandbox_credential_in_production`
+ * @throws ConfigurationError `option_missing`, `option_invalid`, `key_invalid`, `secret_missing`,
+ * `secret_too_short`, `secret_placeholder` or `sandbox_credential_in_production`
  */
 export function standardWebhooksSignature(options: StandardWebhooksOptions): SignatureScheme {
   requireOptions("signature", options, "{ secret }");
@@ -63,7 +65,7 @@ export function standardWebhooksSignature(options: StandardWebhooksOptions): Sig
     });
   const decoded = secret === undefined ? undefined : decodeSecrets(secret, problems);
   const none = { secrets: [], warnings: [] };
-  // A list whose parts were refused is not refused again as missing.
+  // If parts of a list were refused, the list must not be refused again as missing.
   const { secrets, warnings } =
     secret === undefined || problems.length > 0 ? none : readSecrets(decoded, problems);
   const keys = publicKey === undefined ? [] : readPublicKeys(publicKey, problems);
@@ -96,7 +98,7 @@ export function standardWebhooksSignature(options: StandardWebhooksOptions): Sig
   });
 }
 
-/** Refuses what was signed too long ago, or by a clock that is ahead: it may be a copy of an old webhook. */
+/** Refuses a webhook that was signed too long ago, as an old copy was, or with a clock that is ahead. */
 function requireRecent(time: string, toleranceMs: number): void {
   if (!/^\d{1,12}$/.test(time)) throw malformed(`the header ${timeHeader} is no number of seconds`);
   const offMs = Date.now() - Number(time) * 1000;
@@ -107,7 +109,7 @@ function requireRecent(time: string, toleranceMs: number): void {
   throw new WebhookRejectedError("signature_mismatch", message);
 }
 
-/** Returns the secrets as bytes. Adds those that are no base64 to `problems`. */
+/** Returns the secrets as bytes. Adds a problem for each secret that is not base64. */
 function decodeSecrets(secret: SecretOption, problems: ConfigurationProblem[]): SecretOption {
   const decode = (one: unknown, option: string): Uint8Array | undefined => {
     if (typeof one !== "string") return one as Uint8Array | undefined;
@@ -129,7 +131,7 @@ function readPublicKeys(
   given: StandardWebhooksOptions["publicKey"],
   problems: ConfigurationProblem[],
 ): KeyObject[] {
-  // As with secrets, an empty list is a missing key.
+  // An empty list is a missing key, as for secrets.
   const listed = Array.isArray(given) && given.length > 0;
   const candidates: readonly unknown[] = listed ? given : [given];
   return candidates.flatMap((candidate, index) => {

@@ -3,25 +3,25 @@ import { type SignatureScheme, type VerifyInput } from "./scheme.js";
 import { because } from "../../shared/because.js";
 
 /**
- * Resolves if the signature is right. Otherwise rejects with a {@link WebhookRejectedError}. Any error of a scheme
- * means "not verified": it never lets a webhook pass and never ends the process.
+ * Resolves if the signature is valid. Otherwise rejects with a {@link WebhookRejectedError}. After any error
+ * of a scheme, the webhook is not verified, and the process does not end.
  */
 export async function verifySignature(scheme: SignatureScheme, input: VerifyInput): Promise<void> {
   let verified: unknown;
   try {
     const verifying = scheme.verify(input);
-    // Most schemes are synchronous, and need not wait for a promise.
+    // Most schemes are synchronous, so waiting for a promise is usually not necessary.
     verified = typeof verifying === "boolean" ? verifying : await verifying;
   } catch (error) {
     throw refusalOf(error);
   }
-  // Only `true` itself: a scheme in JavaScript may return another truthy value.
+  // Only `true` itself counts, because a scheme in JavaScript may return another truthy value.
   if (verified === true) return;
   throw new WebhookRejectedError("signature_mismatch", "The signature does not match the body.");
 }
 
 function refusalOf(error: unknown): WebhookRejectedError {
-  // A scheme may throw no other code, because that would change the HTTP status.
+  // A scheme may not throw other codes, because these would change the HTTP status.
   if (isRejection(error) && isVerificationFailure(error.code)) return error;
   return new WebhookRejectedError(
     "signature_check_failed",
@@ -43,7 +43,7 @@ export function isVerificationFailure(code: RejectionCode): boolean {
   return verificationFailures.includes(code);
 }
 
-/** Compares by name, because a merchant's scheme may throw the class of the package's other copy (ESM, CommonJS). */
+/** Returns whether the error is a refusal, by its name: ESM and CommonJS have two copies of the class. */
 export function isRejection(error: unknown): error is WebhookRejectedError {
   return error instanceof Error && error.name === "WebhookRejectedError";
 }

@@ -3,9 +3,11 @@ import { type StoreTie } from "./store-tie.js";
 import { type SpoolDirectory } from "./spool-directory.js";
 
 /**
- * Throws what keeps the spool from taking webhooks or from giving back those that wait. Creates nothing.
+ * Throws the problem that keeps the spool from taking webhooks, or from returning webhooks that wait. Creates
+ * nothing.
  *
- * @throws TillkitError `path_exposed`; `spool_unavailable` for the directory of another store; otherwise the error of the file system
+ * @throws TillkitError `path_exposed`; `spool_unavailable` for the directory of another store; otherwise the
+ * error of the file system
  */
 export async function checkSpool(directory: SpoolDirectory, tie: Pick<StoreTie, "problem">): Promise<void> {
   if (tie.problem) throw tie.problem;

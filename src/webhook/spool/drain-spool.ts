@@ -9,10 +9,10 @@ import { type StoreTie } from "./store-tie.js";
 import { keyMissing, readSpoolKey } from "./spool-key.js";
 import { failedWith, spoolClosed, type SpoolDirectory, spoolFailure } from "./spool-directory.js";
 
-/** Options of a drain: recording webhooks, and giving one up. */
+/** Options of a drain. */
 export interface DrainOptions {
   /**
-   * Records several webhooks, all or none. If it rejects, each of them is recorded alone.
+   * Records several webhooks, all or none. If the call rejects, the drain records each of them alone.
    * @default each webhook is recorded alone
    */
   recordMany?: ((webhooks: readonly SpooledWebhook[]) => Promise<void>) | undefined;
@@ -22,13 +22,14 @@ export interface DrainOptions {
    */
   maxGroup?: number | undefined;
   /**
-   * Returns whether this rejection means that the webhook can never be recorded. The webhook is then set aside.
+   * Returns whether a rejection of `record` means that the webhook can never be recorded. Then the drain sets
+   * the webhook aside.
    * @default never
    */
   isHopeless?: ((error: unknown) => boolean) | undefined;
   /**
-   * Returns whether the webhook of this rejection waits for the next drain, while this one goes on. Any other rejection stops
-   * the drain.
+   * Returns whether the webhook of this rejection waits for the next drain, while this drain goes on. Any
+   * other rejection stops the drain.
    * @default never
    */
   isSkipped?: ((error: unknown) => boolean) | undefined;
@@ -40,7 +41,7 @@ export interface DrainResult {
   drained: number;
   /** The number of webhooks that were set aside. */
   setAside: number;
-  /** The error of the store, or of the spool's disk, that left webhooks behind. Absent if none was left. */
+  /** The error of the store, or of the disk, that left webhooks behind. Absent if none was left. */
   leftBecause?: unknown;
 }
 
@@ -57,8 +58,8 @@ export interface Draining extends DrainOptions {
 }
 
 /**
- * The reason why a segment was left. The next drain tries the segment again. `stops`: no other segment can be drained
- * now either.
+ * The reason why webhooks of a segment were left. The next drain tries them again. With `stops`, this drain
+ * can drain no other segment either.
  */
 interface Failure {
   because: unknown;
@@ -95,8 +96,9 @@ export async function drainSpool(draining: Draining): Promise<DrainResult> {
 }
 
 /**
- * Yields own segments first, then those of dead processes, each adopted just before it is drained. The active segment is
- * rotated only at the end, so that a store which stays down does not lead to a new file for each try.
+ * Yields this process's own segments first, then those of dead processes, each of which is adopted just
+ * before. The active segment is rotated only at the end, so that a failing store does not cause a new file at
+ * each drain.
  */
 async function* nextSegment(draining: Draining, left: unknown[], done: DrainResult): AsyncGenerator<string> {
   const { directory, own, writer, setAside, isClosed } = draining;
@@ -112,7 +114,7 @@ async function* nextSegment(draining: Draining, left: unknown[], done: DrainResu
   for (const { name } of await directory.list()) {
     if (own.names.includes(name)) continue;
     try {
-      // Again: its owner may have shown a heartbeat while the segments before it were drained.
+      // Its owner may have shown a heartbeat since the list was read.
       const found = await directory.find(name);
       if (!found || !own.isAbandoned(found)) continue;
       if (isClosed()) return;
@@ -143,7 +145,7 @@ async function drainFile(draining: Draining, done: DrainResult, name: string): P
     // If a power failure restores the entry, its webhooks are drained again, which is harmless.
     await directory.sync().catch(() => {});
   } catch (error) {
-    // ENOENT: this process stood still, and another one adopted the segment.
+    // ENOENT means that this process stood still, and another process adopted the segment.
     if (!failedWith(error, "ENOENT")) return { because: spoolFailure(error, directory.path) };
   }
   own.drop(name);
@@ -151,7 +153,7 @@ async function drainFile(draining: Draining, done: DrainResult, name: string): P
   return undefined;
 }
 
-/** Records the webhooks of one segment in order: the next one only after the one before was recorded. */
+/** Records the webhooks of one segment in their order. Each group or webhook waits for the one before. */
 async function drainSegment(
   draining: Draining,
   done: DrainResult,
@@ -166,7 +168,8 @@ async function drainSegment(
       await setAside(line, isError(reason) ? reason : new Error(String(reason)));
       done.setAside += 1;
     } catch (error) {
-      // The webhook stays in its segment, which is drained again later. The others go on.
+      // The webhook stays in its segment, which the next drain reads again. This drain goes on with the next
+      // ones.
       failure ??= { because: error };
     }
   }
@@ -188,7 +191,7 @@ async function drainSegment(
         done.drained += group.length;
         continue;
       } catch {
-        // Recorded one by one below, which shows the webhook that causes the error.
+        // The webhooks are recorded one by one below, which shows the one that causes the error.
       }
     }
     for (const { line, webhook } of group) {
@@ -206,7 +209,7 @@ async function drainSegment(
   return failure;
 }
 
-/** Accepts errors of another realm too. */
+/** Returns whether the value is an error, also one of another realm. */
 function isError(value: unknown): value is Error {
   return (value as Error | null | undefined)?.message !== undefined;
 }

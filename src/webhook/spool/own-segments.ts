@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { failedWith, segmentEnding, type SegmentFile, type SpoolDirectory } from "./spool-directory.js";
 
-/** The segments that this spool owns, in order, with the heartbeat that keeps other processes from adopting them. */
+/** The segments of this spool, in their order. A heartbeat keeps other processes from adopting them. */
 export class OwnSegments {
   readonly #directory: SpoolDirectory;
   readonly #options: { heartbeatMs: number; deadAfterMs: number };
@@ -18,21 +18,21 @@ export class OwnSegments {
     this.#options = options;
   }
 
-  /** The names of the segments. A change replaces the list, so that a loop over it is not affected. */
+  /** The names of the segments. A change makes a new list, so that a running loop keeps its own. */
   get names(): readonly string[] {
     return this.#names;
   }
 
   /**
-   * Returns a name that was never used before: `<host>-<pid>-<random>-<number>.spool`. The random part belongs to this
-   * spool; the number keeps its segments in order.
+   * Returns a new name: `<host>-<pid>-<random>-<number>.spool`. The random part belongs to this spool. The
+   * number keeps its segments in order.
    */
   nextName(): string {
     const number = String(++this.#count).padStart(8, "0");
     return `${hostId()}-${process.pid}-${this.#random}-${number}${segmentEnding}`;
   }
 
-  /** Adds a segment that has its name already. */
+  /** Adds a segment whose file exists, and starts the heartbeat. */
   add(name: string): void {
     this.#names = [...this.#names, name];
     this.#timer ??= setInterval(() => {
@@ -46,23 +46,24 @@ export class OwnSegments {
   }
 
   /**
-   * Returns whether the owner is dead, or stood still for too long. A heartbeat in the future counts as none: the clock was
-   * set back, and a living owner would have corrected it.
+   * Returns whether the owner is dead, or stood still for too long. A heartbeat in the future counts as
+   * missing: the clock was set back, and a living owner would have written a new heartbeat since.
    */
   isAbandoned({ name, mtimeMs }: SegmentFile): boolean {
     return Math.abs(Date.now() - mtimeMs) > this.#options.deadAfterMs || isOwnerGone(name);
   }
 
   /**
-   * Takes over an abandoned segment. Returns its new name, or `undefined` if another process adopted it first. The rename
-   * decides: only one adopter wins, and an owner that wakes up misses its file and writes to a new one.
+   * Takes over an abandoned segment by renaming it. Resolves to its new name, or to `undefined` if another
+   * process was first. Only one rename succeeds. If the old owner wakes up, it does not find its file, and
+   * writes to a new one.
    */
   async adopt(name: string): Promise<string | undefined> {
     const { fs } = this.#directory;
     const adopted = this.nextName();
     const now = new Date();
     try {
-      // Before the rename, so that the new name never has the dead process's heartbeat.
+      // The time is set before the rename, so that the new name never has the dead process's heartbeat.
       await fs.utimes(this.#directory.file(name), now, now);
       await fs.rename(this.#directory.file(name), this.#directory.file(adopted));
     } catch (error) {
@@ -73,7 +74,7 @@ export class OwnSegments {
     return adopted;
   }
 
-  /** Stops the heartbeat and dates the segments back, so that the next process can adopt them without a delay. */
+  /** Stops the heartbeat and dates the segments back, so that another process can adopt them immediately. */
   async release(): Promise<void> {
     this.#stop();
     await this.#beating;
@@ -86,13 +87,14 @@ export class OwnSegments {
     this.#timer = undefined;
   }
 
-  /** Uses the system's clock, because other processes compare these file times with it. */
+  /** Sets the time of each segment, by the system's clock, with which other processes compare it. */
   async #beat(time = new Date()): Promise<void> {
     for (const name of this.#names) {
       try {
         await this.#directory.fs.utimes(this.#directory.file(name), time, time);
       } catch (error) {
-        // ENOENT: another process adopted it. Other failures only make adoption likelier, which loses nothing.
+        // ENOENT means that another process adopted the segment. Any other failure only makes an adoption
+        // likelier.
         if (failedWith(error, "ENOENT")) this.drop(name);
       }
     }
@@ -101,7 +103,7 @@ export class OwnSegments {
 
 const namePattern = /^([0-9a-f]{12})-(\d{1,10})-[0-9a-f]{16}-\d{8}\.spool$/;
 
-/** Returns whether the owning process is known to be gone. If this is unknown, the heartbeat decides. */
+/** Returns whether the owning process has certainly ended. Otherwise, the heartbeat decides. */
 function isOwnerGone(name: string): boolean {
   const [, host, pid] = namePattern.exec(name) ?? [];
   if (host !== hostId()) return false;
@@ -109,14 +111,14 @@ function isOwnerGone(name: string): boolean {
     process.kill(Number(pid), 0);
     return false;
   } catch (error) {
-    // EPERM means that it lives, under another user.
+    // ESRCH means that the process has ended. EPERM means that it lives, under another user.
     return failedWith(error, "ESRCH");
   }
 }
 
 let knownHostId: string | undefined;
 
-/** Returns an id of the scope in which process numbers are unique: one boot of one machine, and one container of it. */
+/** Returns an id of the scope in which process ids are unique: one boot, and one container, of a machine. */
 function hostId(): string {
   knownHostId ??= createHash("sha256")
     .update(
@@ -131,7 +133,7 @@ function hostId(): string {
   return knownHostId;
 }
 
-/** Returns the content, or `undefined` on a system without this file. Only Linux has it. */
+/** Returns the content, or `undefined` on a system without this file. Only Linux has the file. */
 function readIfPresent(read: () => string): string | undefined {
   try {
     return read();

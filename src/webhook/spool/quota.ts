@@ -1,6 +1,6 @@
 import { type SpoolDirectory } from "./spool-directory.js";
 
-/** Limits the bytes of all segments in the directory, of all processes. */
+/** The limit of the bytes in all segments of the directory, including those of other processes. */
 export type Quota = ReturnType<typeof createQuota>;
 
 /** Returns a quota that notices the bytes of other processes after at most `maxAgeMs`. */
@@ -28,7 +28,7 @@ export function createQuota(
       used += bytes;
       return true;
     },
-    /** Makes the next refresh count again. Call it after a segment was removed or a write failed. */
+    /** Makes the next `refresh` count again. Must be called after a segment was removed or a write failed. */
     invalidate(): void {
       countedAt = -Infinity;
     },

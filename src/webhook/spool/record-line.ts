@@ -2,39 +2,39 @@ import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 
 /** A verified webhook as the spool keeps it, without the signature. */
 export interface SpooledWebhook {
-  /** Id that was made when the webhook arrived. Recording the webhook twice is harmless because of it. */
+  /** The id that the webhook got on arrival. Because of this id, recording the webhook twice is harmless. */
   receiptId: string;
   /** When the webhook arrived: ISO 8601 UTC. */
   receivedAt: string;
-  /** The fields that the signature covered when the webhook arrived. The configuration may differ at the time of the drain. */
+  /** The fields that the signature covered on arrival. The configuration may change before the drain. */
   covers: "body" | readonly string[];
   /** The exact bytes that arrived. */
   rawBody: Buffer;
 }
 
-/** One line of a segment. `problem` says why it is not recorded. */
+/** One line of a segment: the webhook in it, or the reason why the line cannot be recorded. */
 export type ReadLine = { line: Buffer } & (
   { webhook: SpooledWebhook; problem?: never } | { webhook?: never; problem: string }
 );
 
 const newline = 0x0a;
 const form = /^2 (\d{1,10}) ([0-9a-f]{64}) (.*)$/s;
-/** Lines of tillkit before the keyed digest: a checksum, which everybody can make. */
+/** Lines of earlier versions, which have a checksum without a key. Anyone can make such a line. */
 const unsignedForm = /^1 \d{1,10} [0-9a-f]{16} /;
-/** The problem of a line that only a key can verify. */
+/** The problem of a line if the directory has no key to verify it. */
 export const noKey = "the directory has no key to check its digest";
-/** The maximum number of bytes that a line has besides its content. */
+/** The maximum number of bytes of a line besides its content. */
 export const lineOverhead = 80;
 
-/** Returns the content of a webhook's line. JSON escapes line breaks, so it never contains one. */
+/** Returns the content of a webhook's line. It contains no line break, because JSON escapes them. */
 export function encodeContent({ receiptId, receivedAt, covers, rawBody }: SpooledWebhook): Buffer {
   return Buffer.from(JSON.stringify({ receiptId, receivedAt, covers, rawBody: rawBody.toString("base64") }));
 }
 
 /**
- * Returns the line with this content: `2 <length> <digest> <JSON>`. The first field is the version of the format. The length
- * is in bytes. The digest is the content's HMAC-SHA256 with the directory's key: it shows that a spool of this directory
- * wrote the line, and that nothing changed.
+ * Returns the line with this content: `2 <length> <digest> <JSON>`. The first field is the version of the
+ * format. The length is in bytes. The digest is the content's HMAC-SHA256 with the directory's key. It proves
+ * that a spool of this directory wrote the line, and that the line has not changed.
  */
 export function encodeLine(content: Buffer, key: KeyObject): Buffer {
   const digest = digestOf(content, key).toString("hex");
@@ -42,8 +42,8 @@ export function encodeLine(content: Buffer, key: KeyObject): Buffer {
 }
 
 /**
- * Returns the lines of a segment, in order, without the bytes after the last line break: their write was never
- * acknowledged, or is still under way. Without a key no line is trusted.
+ * Returns the lines of a segment, in order. Bytes after the last line break are ignored, because their write
+ * was never acknowledged, or is still running. Without a key, no line is trusted.
  */
 export function readLines(segment: Buffer, key: KeyObject | undefined): ReadLine[] {
   const lines: ReadLine[] = [];

@@ -2,20 +2,20 @@ import { readLines } from "./record-line.js";
 import { readSpoolKey } from "./spool-key.js";
 import { ifFound, type SegmentFile, type SpoolDirectory } from "./spool-directory.js";
 
-/** The content of the spool's directory, of all processes. */
+/** The content of the spool's directory, including the segments of other processes. */
 export interface SpoolStats {
   /** The number of webhooks that wait for a drain. */
   records: number;
   bytes: number;
   segments: number;
-  /** The number of webhooks that can never be drained. Somebody must look at them. */
+  /** The number of webhooks that can never be drained. A person must look at them. */
   setAside: number;
   /** When the oldest waiting webhook arrived: ISO 8601 UTC. */
   oldestAt?: string;
 }
 
 interface SegmentCount {
-  /** The number of bytes that were read. */
+  /** The number of bytes that were read and counted. */
   size: number;
   records: number;
   oldestAt: string | undefined;
@@ -23,7 +23,7 @@ interface SegmentCount {
 
 const uncounted: SegmentCount = { size: 0, records: 0, oldestAt: undefined };
 
-/** Returns a function that counts the webhooks in the segments. Of a segment that has grown it reads only the added bytes. */
+/** Returns a function that counts the waiting webhooks. It reads only the bytes that are new. */
 export function createSegmentCounter(directory: SpoolDirectory): () => Promise<Omit<SpoolStats, "setAside">> {
   let known = new Map<string, SegmentCount>();
 
@@ -34,7 +34,7 @@ export function createSegmentCounter(directory: SpoolDirectory): () => Promise<O
     if (exposure !== undefined) return uncounted;
     const from = last?.oldestAt === undefined ? uncounted : last;
     const added = await ifFound(readRange(name, from.size, size));
-    // Drained or adopted after it was listed.
+    // The segment was drained or adopted after the directory was listed.
     if (!added) return uncounted;
     let { records } = from;
     for (let end = added.indexOf("\n"); end !== -1; end = added.indexOf("\n", end + 1)) records += 1;

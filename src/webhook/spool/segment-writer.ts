@@ -7,35 +7,35 @@ import { encodeLine, lineOverhead } from "./record-line.js";
 import { readOrMakeKey } from "./spool-key.js";
 import { ifFound, spoolClosed, type SpoolDirectory, spoolFailure } from "./spool-directory.js";
 
-/** A segment of this size is closed. Small enough that an interrupted drain repeats little. */
+/** The size at which a segment is closed. It is small, so that an interrupted drain repeats little. */
 const segmentBytes = 4 * 1024 * 1024;
 
 /** The segment that is being written. */
 interface OpenSegment {
   readonly name: string;
   readonly handle: FileHandle;
-  /** Signs the lines. */
+  /** The key that signs the lines. */
   readonly key: KeyObject;
   readonly dev: bigint;
   readonly ino: bigint;
-  /** The bytes of all writes, failed ones included. */
+  /** The number of bytes of all writes, including failed ones. */
   size: number;
-  /** Whether an append in this segment was acknowledged. If none was, the file is not needed. */
+  /** Whether an append to this segment was acknowledged. Otherwise, the file is not needed. */
   acknowledged: boolean;
 }
 
 interface PendingAppend {
   content: Buffer;
-  /** The maximum number of bytes of its line. */
+  /** The maximum number of bytes of the line. */
   length: number;
   resolve: () => void;
   reject: (error: unknown) => void;
 }
 
-/** More adoptions in a row are no accident: the clock of a process is wrong. */
+/** The maximum number of adoptions in a row. If there are more, the clock of a process must be wrong. */
 const maxTakeovers = 3;
 
-/** Writes lines to segments, one write at a time. Contents that arrive during a write share the next write and its fsync. */
+/** Writes lines to segments. Lines that arrive during a write share the next write and its fsync. */
 export class SegmentWriter {
   readonly #directory: SpoolDirectory;
   readonly #own: OwnSegments;
@@ -53,7 +53,7 @@ export class SegmentWriter {
     this.#quota = quota;
   }
 
-  /** The name of the segment that may still grow. */
+  /** The name of the segment to which this writer writes, if there is one. */
   get activeName(): string | undefined {
     return this.#active?.name;
   }
@@ -70,12 +70,12 @@ export class SegmentWriter {
     });
   }
 
-  /** Resolves when no existing segment is written any more. */
+  /** Closes the active segment, so that no existing segment changes any more. */
   rotate(): Promise<void> {
     return this.#inSequence(() => this.#closeActive());
   }
 
-  /** Resolves after the appends that were called before. */
+  /** Writes the appends that wait, closes the active segment, and refuses later appends. */
   close(): Promise<void> {
     this.#closed = true;
     return this.#inSequence(async () => {
@@ -100,7 +100,7 @@ export class SegmentWriter {
     });
   }
 
-  /** Writes the next group of lines. Never rejects: each append gets its own result. */
+  /** Writes the next group of lines. Never rejects, because each append gets its own result. */
   async #writeGroup(): Promise<void> {
     await this.#quota.refresh();
     const group = this.#nextGroup();
@@ -133,7 +133,7 @@ export class SegmentWriter {
     return group;
   }
 
-  /** Tries a new segment once after a failure, and again after each adoption by another process. */
+  /** Writes a group. Tries a new segment once after a failure, and after each adoption by another process. */
   async #writeDurably(group: readonly PendingAppend[]): Promise<void> {
     let failures = 0;
     for (let takeovers = 0; takeovers <= maxTakeovers;) {
@@ -160,9 +160,9 @@ export class SegmentWriter {
   }
 
   /**
-   * Returns whether the file still has its name. It is called between the fsync and the acknowledgement.
-   * Another process renames a file before it reads it: if the name is unchanged, it will read these bytes
-   * too.
+   * Returns whether the file still has its name. Called between the fsync and the acknowledgement. Another
+   * process renames a file before it reads the file. So if the name is unchanged, any reader still to come
+   * will find these bytes.
    */
   async #isInPlace({ name, dev, ino }: OpenSegment): Promise<boolean> {
     const stats = await ifFound(this.#directory.fs.stat(this.#directory.file(name), { bigint: true }));
@@ -175,22 +175,23 @@ export class SegmentWriter {
       await this.#closeActive();
     if (!this.#active) {
       this.#active = await createSegment(this.#directory, this.#own.nextName());
-      // Added last: a drain considers own segments closed if they are not the active one.
+      // The segment is added last, because a drain takes every own segment for closed except the active one.
       this.#own.add(this.#active.name);
     }
     return this.#active;
   }
 
   /**
-   * Never writes to the active segment again: after a failed fsync the system may have dropped its pages, and a later
-   * fsync would succeed without them. The file stays for the drain, unless nothing in it was acknowledged: a full disk
-   * must not leave a file for each refused webhook.
+   * Closes the active segment, which is never written again. After a failed fsync, the system may have
+   * dropped its pages, and a later fsync would succeed without them. The file stays for the drain if a line
+   * in it was acknowledged. Otherwise it is removed, so that a full disk does not get a file for each refused
+   * webhook.
    */
   async #closeActive(): Promise<void> {
     const segment = this.#active;
     if (!segment) return;
     this.#active = undefined;
-    // A failure to close changes nothing: what was acknowledged is on disk.
+    // A failed close does not matter, because all acknowledged lines are on disk.
     await segment.handle.close().catch(() => {});
     if (segment.acknowledged) return;
     this.#own.drop(segment.name);
@@ -198,7 +199,7 @@ export class SegmentWriter {
   }
 }
 
-/** Creates an empty segment. Resolves when its directory entry is on disk, and that of the key. */
+/** Creates an empty segment. Resolves when the directory entries of the segment and the key are on disk. */
 async function createSegment(directory: SpoolDirectory, name: string): Promise<OpenSegment> {
   await directory.make();
   const key = await readOrMakeKey(directory);

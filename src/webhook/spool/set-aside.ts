@@ -1,13 +1,13 @@
 import { createHash, randomUUID } from "node:crypto";
 import { segmentEnding, type SpoolDirectory } from "./spool-directory.js";
 
-/** Gets each webhook that was set aside: the reason, and the file that contains it now. */
+/** Called for each webhook that was set aside, with the reason and the file that now contains the webhook. */
 export type SetAsideListener = (reason: Error, file: string) => void;
 
 /**
- * Puts a line of a segment that can never be drained into a file of its own, beside a text file with the reason. Resolves
- * when both are on disk. Move the file back into the spool's directory to try the webhook again. A path instead of a line
- * moves that whole file as it is.
+ * Moves a line that can never be drained into a file of its own, beside a text file with the reason. Resolves
+ * when both files are on disk. With a path instead of a line, moves that file unchanged. To try the webhook
+ * again, move the file back into the spool's directory.
  */
 export type SetAside = (lineOrPath: Buffer | string, reason: Error) => Promise<void>;
 
@@ -18,7 +18,7 @@ export function createSetAside(
 ): SetAside {
   return async (given, reason) => {
     const isPath = typeof given === "string";
-    // A line is named by its content, so that a second drain does not duplicate it.
+    // The name of a line is a hash of its content, so that a second drain makes no second file.
     const id = isPath ? randomUUID() : createHash("sha256").update(given).digest("hex").slice(0, 32);
     const name = id + segmentEnding;
     await directory.make();

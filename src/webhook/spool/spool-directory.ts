@@ -6,7 +6,7 @@ import { hasCode, TillkitError } from "../../errors/index.js";
 import { because } from "../../shared/because.js";
 import { findExposure, isWritable, refuseExposed } from "../../shared/exposed-path.js";
 
-/** The part of the file system that the spool uses. Tests replace it by one that fails. */
+/** The part of the file system that the spool uses. Tests replace it by a file system that fails. */
 export type FileSystem = Pick<
   typeof fileSystem,
   | "access"
@@ -31,7 +31,7 @@ export const segmentEnding = ".spool";
 /** The name of a file that is being written. */
 const draftPattern = /^\.[0-9a-f]{16}\.tmp$/;
 
-/** An older draft is not being written any more. */
+/** The maximum age of a draft. An older one is not being written any more. */
 const maxDraftMs = 60 * 60 * 1000;
 
 /** A segment in a directory listing. */
@@ -39,11 +39,11 @@ export interface SegmentFile {
   name: string;
   size: number;
   mtimeMs: number;
-  /** Why other users could have written to it. Such a segment is not read. */
+  /** The reason why other users may have written to the segment. Such a segment is not read. */
   exposure?: string | undefined;
 }
 
-/** A directory of segments, with durable operations to change it. */
+/** A directory of segments, with operations that change it durably. */
 export class SpoolDirectory {
   readonly path: string;
   readonly fs: FileSystem;
@@ -63,7 +63,7 @@ export class SpoolDirectory {
    * @throws TillkitError `path_exposed`
    */
   async make(): Promise<void> {
-    // A link is not created over: mkdir would follow it.
+    // The check comes first, because `mkdir` would follow a link.
     const first = (await this.#refuseExposed())
       ? undefined
       : await this.fs.mkdir(this.path, { recursive: true, mode: 0o700 });
@@ -75,7 +75,7 @@ export class SpoolDirectory {
   }
 
   /**
-   * Returns every segment, sorted by name. The segments of one spool follow each other in their order.
+   * Returns every segment, sorted by name, so that the segments of one spool are in their order.
    *
    * @throws TillkitError `path_exposed`
    */
@@ -108,8 +108,8 @@ export class SpoolDirectory {
   }
 
   /**
-   * Writes a file by way of a draft, so that a crash leaves no incomplete file under this name. `rename` replaces an existing
-   * file; `link` fails with EEXIST. The entry is on disk after the next `sync`.
+   * Writes a file through a draft, so that a crash leaves no incomplete file under this name. `rename`
+   * replaces an existing file, and `link` fails with EEXIST. The entry is on disk after the next `sync`.
    */
   async write(name: string, content: Buffer | string, place: "rename" | "link"): Promise<void> {
     const draft = this.file(`.${randomBytes(8).toString("hex")}.tmp`);
@@ -142,19 +142,19 @@ export class SpoolDirectory {
     await ifFound(this.fs.unlink(this.file(name)));
   }
 
-  /** Writes new, renamed and removed entries to disk. */
+  /** Writes the directory to disk, with its new, renamed and removed entries. */
   sync(): Promise<void> {
     return this.#syncDirectory(this.path);
   }
 
-  /** Throws if the process could not write to the directory, or could not create it. */
+  /** Throws if this process cannot write to the directory, or cannot create it. */
   async requireWritable(directory = this.path): Promise<void> {
     const parent = path.dirname(directory);
     const rights = this.fs.access(directory, constants.W_OK | constants.X_OK).then(() => true);
     if (!(await ifFound(rights)) && parent !== directory) await this.requireWritable(parent);
   }
 
-  /** Returns whether the directory exists. Throws if others could write to it. */
+  /** Returns whether the directory exists. Throws `path_exposed` if other users could write to it. */
   async #refuseExposed(): Promise<boolean> {
     const found = await ifFound(this.fs.lstat(this.path));
     if (!found) return false;
@@ -163,8 +163,9 @@ export class SpoolDirectory {
   }
 
   /**
-   * Takes the right to write from the group of a directory that this process owns. Kubernetes gives it to the group of a volume at each
-   * start of a container. It is not taken from a directory of root, which may have other uses.
+   * Removes the group's write permission from a directory that this process owns. Kubernetes gives it to the
+   * group of a volume at each start of a container. A directory of root stays as it is, because it may have
+   * other uses.
    */
   async #withoutGroup(found: Stats): Promise<Stats> {
     const isOwn = found.isDirectory() && found.uid === process.geteuid?.();
@@ -185,7 +186,7 @@ export class SpoolDirectory {
   }
 }
 
-/** Returns whether the system call failed with one of these codes. Errors may be of another realm, as under jest. */
+/** Returns whether the system call failed with one of these codes. The error may be of another realm. */
 export function failedWith(error: unknown, ...codes: string[]): boolean {
   return codes.includes(String((error as { code?: unknown } | null | undefined)?.code));
 }

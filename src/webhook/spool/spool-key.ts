@@ -7,8 +7,8 @@ const keyFile = "key";
 const keyBytes = 32;
 
 /**
- * Returns the key with which this directory's lines are signed, or `undefined` if there is none yet. It belongs to the
- * directory and not to the webhook's secret, which may change while lines wait.
+ * Returns the key that signs the lines of this directory, or `undefined` if there is none yet. The webhook's
+ * secret is not used for this, because it may change while lines wait.
  */
 export async function readSpoolKey(directory: SpoolDirectory): Promise<KeyObject | undefined> {
   const bytes = await ifFound(directory.read(keyFile));
@@ -17,26 +17,27 @@ export async function readSpoolKey(directory: SpoolDirectory): Promise<KeyObject
   return bytes && createSecretKey(bytes);
 }
 
-/** Returns the error for lines that only a missing key can verify. They stay where they are. */
+/** Returns the error for lines that only a missing key can verify. These lines stay in their segments. */
 export function keyMissing(directory: SpoolDirectory): Error {
   return new Error(
     `The file ${directory.file(keyFile)} is missing, and webhooks wait that only it can verify. Put it back.`,
   );
 }
 
-/** Throws if the key cannot be used, or if it is missing although one of these segments has lines that it signed. */
+/** Throws if the key cannot be used, or if it is missing although segments contain lines that it signed. */
 export async function requireKey(directory: SpoolDirectory, segments: readonly SegmentFile[]): Promise<void> {
   if (await readSpoolKey(directory)) return;
   for (const { name, exposure } of segments) {
     const content = exposure === undefined ? await ifFound(directory.read(name)) : undefined;
     if (!content || readLines(content, undefined).every(({ problem }) => problem !== noKey)) continue;
-    // Another process may have made the key, and then the segment, after the first look.
+    // Another process may have made the key and the segment after the first read of the key.
     if (!(await readSpoolKey(directory))) throw keyMissing(directory);
   }
 }
 
 /**
- * Returns the key, and makes it if there is none and no line needs one. It is durable after the next sync of the directory.
+ * Returns the key. Makes it if there is none, and no line needs an old one. The key is durable after the next
+ * `sync` of the directory.
  */
 export async function readOrMakeKey(directory: SpoolDirectory): Promise<KeyObject> {
   const known = await readSpoolKey(directory);
@@ -45,7 +46,7 @@ export async function readOrMakeKey(directory: SpoolDirectory): Promise<KeyObjec
   try {
     await directory.write(keyFile, randomBytes(keyBytes), "link");
   } catch (error) {
-    // EEXIST: another process was faster, and its key counts.
+    // EEXIST means that another process was faster. Its key is used.
     if (!failedWith(error, "EEXIST")) throw error;
   }
   return (await readSpoolKey(directory))!;

@@ -18,32 +18,33 @@ import {
 /** Options of {@link openSpool}. */
 export interface SpoolOptions {
   /**
-   * The directory of the segments. The first append creates it, for this user only. Several processes may share it. It
-   * must be on a local disk, because network file systems may return cached results.
+   * The directory of the segments. The first append creates it, for this user only. Several processes may
+   * share it. It must be on a local disk, because network file systems may return cached results.
    */
   directory: string;
   /**
-   * The maximum number of bytes in all segments. Several processes may exceed it slightly, because each one notices the
-   * writes of the others with a delay. Webhooks that were set aside do not count.
+   * The maximum number of bytes in all segments. Several processes may exceed it slightly, because each
+   * process notices the writes of the others with a delay. Webhooks that were set aside do not count.
    */
   maxBytes: number;
-  /** The clock for the reasons of webhooks that were set aside. Heartbeats use the system's clock. */
+  /** The clock for the time in the reason files of webhooks that were set aside. */
   now?: (() => Date) | undefined;
   /**
-   * Returns the identity of the store that these webhooks are for. The directory is tied to the first one.
-   * @default the directory is tied to no store
+   * Returns the identity of the store for which the webhooks wait. The directory belongs to the first store
+   * that uses it.
+   * @default the directory belongs to no store
    */
   identify?: (() => Promise<string>) | undefined;
   /** Called for each webhook that can never be drained. */
   onSetAside?: SetAsideListener | undefined;
   /**
-   * The interval, in milliseconds, at which a process with a segment shows that it lives.
+   * The interval of the heartbeat, in milliseconds, by which a process with a segment shows that it lives.
    * @default 2000
    */
   heartbeatMs?: number | undefined;
   /**
-   * The time without a heartbeat, in milliseconds, after which another process may adopt a segment. A segment of an ended
-   * process of the same host is adopted without this delay.
+   * The time without a heartbeat, in milliseconds, after which another process may adopt a segment. If the
+   * owner ran on the same host and has ended, the segment is adopted without this delay.
    * @default 10000
    */
   deadAfterMs?: number | undefined;
@@ -51,7 +52,7 @@ export interface SpoolOptions {
   fs?: FileSystem | undefined;
 }
 
-/** Keeps verified webhooks in local, fsynced files while the store cannot take them. */
+/** The files on the local disk that keep verified webhooks while the store cannot take them. */
 export type Spool = ReturnType<typeof openSpool>;
 
 /** Returns a spool. There is no I/O before the first call of a method. */
@@ -75,29 +76,31 @@ export function openSpool(options: SpoolOptions) {
 
   return {
     /**
-     * Resolves if the spool can take webhooks and give back those that wait. Creates nothing.
+     * Resolves if the spool can take webhooks and return those that wait. Creates nothing.
      *
      * @throws TillkitError `spool_unavailable`, with its cause; `path_exposed`
      */
     check: () => checkSpool(directory, tie).catch(fail),
 
-    /** The memory of the directory about its store. */
+    /** The store to which the directory belongs. */
     tie,
 
     /**
-     * Resolves when the webhook is on disk. Simultaneous appends share one fsync.
+     * Resolves when the webhook is on disk. Simultaneous appends share one fsync. If the call rejects, the
+     * webhook must not be answered 200.
      *
-     * @throws TillkitError `spool_full` over `maxBytes` or on a full disk; `spool_unavailable`, with its cause, if two
-     * segments in a row could not be written, and after `close()`; `path_exposed`. The webhook must then not be answered 200.
+     * @throws TillkitError `spool_full` over `maxBytes` or on a full disk; `spool_unavailable`, with its
+     * cause, if two segments in a row could not be written, and after `close()`; `path_exposed`
      */
     append: (webhook: SpooledWebhook): Promise<void> =>
       tie.problem ? Promise.reject(tie.problem) : writer.append(encodeContent(webhook)),
 
     /**
-     * Calls `record` for the spooled webhooks: first this process's own segments, then those of dead processes; in order
-     * within a segment. Webhooks that are appended meanwhile wait for the next drain. A rejection stops the drain and
-     * leaves the rest, except as in {@link DrainOptions.isHopeless}. A webhook may be recorded again after a crash or a
-     * rejection, so `record` must be idempotent by `receiptId`. Never rejects. A second call joins the running drain.
+     * Calls `record` for the spooled webhooks: first for this process's own segments, then for those of dead
+     * processes. Within a segment, the order is kept. Webhooks that are appended meanwhile wait for the next
+     * drain. A rejection stops the drain, unless {@link DrainOptions} say otherwise. After a crash or a
+     * rejection, a webhook may be recorded again, so `record` must be idempotent by `receiptId`. Never
+     * rejects. A second call joins the running drain.
      */
     drain(
       record: (webhook: SpooledWebhook) => Promise<void>,
@@ -110,9 +113,9 @@ export function openSpool(options: SpoolOptions) {
     },
 
     /**
-     * Returns what waits in the directory, of all processes.
+     * Returns the content of the directory, including the segments of other processes.
      *
-     * @throws TillkitError what `check` throws, and `spool_unavailable` if a file cannot be read.
+     * @throws TillkitError as `check`, and `spool_unavailable` if a file cannot be read.
      */
     async stats(): Promise<SpoolStats> {
       await checkSpool(directory, tie).catch(fail);
@@ -120,7 +123,7 @@ export function openSpool(options: SpoolOptions) {
       return { ...counts, setAside: (await setAsideDirectory.list().catch(fail)).length };
     },
 
-    /** Waits for running appends, stops a drain after its current webhook, and leaves the files. */
+    /** Waits for running appends, stops a drain after its current webhook, and keeps the files. */
     async close(): Promise<void> {
       closed = true;
       await writer.close();

@@ -1,10 +1,10 @@
 import { TillkitError } from "../../errors/index.js";
 import { failedWith, ifFound, segmentEnding, type SpoolDirectory, spoolFailure } from "./spool-directory.js";
 
-/** The file that names the store, in the directory of the segments. */
+/** The name of the file that names the store, in the directory of the segments. */
 const tieFile = "store";
 
-/** The memory of the directory about its store. */
+/** The content of the file that names the store. */
 export interface Tie {
   /** The store's identity. */
   store: string;
@@ -12,12 +12,12 @@ export interface Tie {
   webhook?: string;
 }
 
-/** Ties a directory to one store, so that webhooks which wait for it are never recorded in another one. */
+/** Binds a directory to one store, so that its webhooks are never recorded in another store. */
 export class StoreTie {
   readonly #directory: SpoolDirectory;
   readonly #identify: (() => Promise<string>) | undefined;
   #isTied: boolean;
-  /** Why the directory cannot be used; absent while it belongs to the store, and before that is known. */
+  /** The reason why the directory cannot be used. Absent if there is none, or before the first `read`. */
   problem: TillkitError | undefined;
 
   constructor(directory: SpoolDirectory, identify: (() => Promise<string>) | undefined) {
@@ -27,14 +27,14 @@ export class StoreTie {
   }
 
   /**
-   * Reads what the directory remembers, and names the store in it if it names none. Resolves to `undefined` for a store that is
-   * not durable.
+   * Reads which store the directory belongs to. If it belongs to none, it now belongs to this store. Resolves
+   * to `undefined` for a store that is not durable.
    *
-   * @throws TillkitError `spool_unavailable` for the directory of another store; what the store throws
+   * @throws TillkitError `spool_unavailable` for the directory of another store; the errors of the store
    */
   async read(): Promise<Tie | undefined> {
     if (!this.#identify) return undefined;
-    // What the store throws says nothing about the directory, which takes webhooks meanwhile.
+    // An error of the store does not mean a problem of the directory, which takes webhooks meanwhile.
     const store = await this.#identify();
     const known = await this.#known(store).catch((error: unknown) => {
       throw (this.problem = spoolFailure(error, this.#directory.path));
@@ -50,7 +50,7 @@ export class StoreTie {
     if (this.problem || !this.#isTied) await this.read();
   }
 
-  /** Remembers a webhook of the store. */
+  /** Writes the store, and a webhook that it has, into the file. */
   async remember(tie: Tie): Promise<void> {
     await this.#directory.write(tieFile, JSON.stringify(tie), "rename");
   }
@@ -66,7 +66,7 @@ export class StoreTie {
       const { store, webhook } = JSON.parse(String(content)) as Tie;
       if (typeof store === "string") return { store, ...(typeof webhook === "string" && { webhook }) };
     } catch {
-      // Said below.
+      // The error below reports it.
     }
     throw new Error(`The file ${this.#directory.file(tieFile)} is damaged. Remove it.`);
   }
@@ -76,7 +76,7 @@ export class StoreTie {
     try {
       await this.#directory.write(tieFile, JSON.stringify(tie), "link");
     } catch (error) {
-      // EEXIST: another process was faster, and its store counts.
+      // EEXIST means that another process was faster. Its store counts.
       if (!failedWith(error, "EEXIST")) throw error;
       return (await this.#find())!;
     }
