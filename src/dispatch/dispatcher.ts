@@ -12,9 +12,9 @@ import { describeError, handlerEvent, runClaim, type RunOptions, type RunResult 
 /** Options of {@link Dispatcher}. */
 export interface DispatcherOptions<Tx> extends Omit<RunOptions<Tx>, "losses" | "onHanging"> {
   handlers: Handlers<Tx>;
-  /** The maximum number of running handlers in this process. Every handler name has an equal share, and at least one. */
+  /** The maximum number of handlers that run at the same time. Each name has an equal share, at least one. */
   concurrency: number;
-  /** The interval of looking for work that no `wake` announced: retries, ended leases, events of other processes. */
+  /** The interval of looking for work without a `wake`: retries, ended leases, events of other processes. */
   pollMs: number;
   /** Resolves when the store is ready and knows this process's handlers. */
   ready: () => Promise<void>;
@@ -22,7 +22,7 @@ export interface DispatcherOptions<Tx> extends Omit<RunOptions<Tx>, "losses" | "
   now: () => Date;
 }
 
-/** The names that may be claimed now, and the number of dispatches that one claim may take. */
+/** The handler names with free slots, and the maximum number of dispatches in one claim. */
 interface FreeSlots {
   keys: HandlerKey[];
   limit: number;
@@ -30,26 +30,26 @@ interface FreeSlots {
   share: number;
 }
 
-/** The maximum time that a free slot waits for further free slots. */
+/** The maximum time that the dispatcher waits for more free slots. */
 const maxSlotWaitMs = 5;
 
-/** The number of transactions of one handler that may hang before this process runs it no more, if not more run at a time. */
+/** The number of one handler's transactions that may hang before this process stops running the handler. */
 const minHanging = 8;
 
-/** The time for aborted runs to roll back and to give their claims back. */
+/** The time in which aborted runs must roll back and release their claims. */
 const maxReleaseMs = 2000;
 
-/** Calls the handlers of this process for recorded events, from the record, until `stop`. */
+/** Calls the handlers of this process for stored events, until `stop`. */
 export class Dispatcher<Tx> {
   readonly #options: DispatcherOptions<Tx>;
   readonly #controls: HandlerControls<Tx>;
   /** The running handlers, by their name. */
   readonly #running = new Map<string, Set<Promise<unknown>>>();
-  /** The transactions of runs that have ended, which are still open, by the name of their handler. */
+  /** The open transactions of runs that have ended, by the name of their handler. */
   readonly #hanging = new Map<string, Set<Promise<unknown>>>();
-  /** The groups of runs that share transactions, by the name of their handler, which has one at a time. */
+  /** The running groups of runs that share a transaction, by handler name. Each name has one at most. */
   readonly #groups = new Map<string, Set<Promise<unknown>>>();
-  /** The number of claims for the next group of a name. */
+  /** The number of claims in the next group, by handler name. */
   readonly #groupSizes = new Map<string, number>();
   readonly #losses = new Map<string, number>();
   readonly #closing = new AbortController();
@@ -57,39 +57,39 @@ export class Dispatcher<Tx> {
   #stopped = false;
   #woken = false;
   #keepAlive = false;
-  /** The time after which a handler may run that had used up its limit at the last claims. */
+  /** The time until a handler may run again that has reached its limit. */
   #waitMs = Infinity;
   #wakeUp: () => void = () => {};
 
   constructor(options: DispatcherOptions<Tx>) {
     this.#options = options;
     this.#controls = new HandlerControls(options);
-    // Each run listens to the signal. Node would take that many listeners for a leak.
+    // Each run listens to the signal, and Node would report so many listeners as a leak.
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** Starts to dispatch. `keepAlive`: the process lives until `stop`, also without a server. */
+  /** Starts to dispatch. With `keepAlive`, the process lives until `stop`, even without a server. */
   start({ keepAlive }: { keepAlive: boolean }): void {
     this.#keepAlive ||= keepAlive;
     this.#loop ??= this.#run();
     this.#wakeUp();
   }
 
-  /** Says that there may be work. */
+  /** Wakes the dispatcher, because there may be work. */
   wake(): void {
     this.#woken = true;
     this.#wakeUp();
   }
 
-  /** Says that a person paused, resumed or limited a handler. */
+  /** Must be called after a person paused, resumed or limited a handler. */
   controlsChanged(): void {
     this.#controls.forget();
     this.wake();
   }
 
   /**
-   * Claims no more work, waits at most `drainMs` for running handlers, then aborts them and gives their claims back. It does
-   * not wait longer for a store that hangs: the leases of the claims end by themselves.
+   * Stops claiming, waits at most `drainMs` for running handlers, then aborts them and releases their claims.
+   * If the store hangs, `stop` does not wait for it, because the leases of the claims end by themselves.
    */
   async stop(drainMs: number): Promise<void> {
     this.#stopped = true;
@@ -109,7 +109,7 @@ export class Dispatcher<Tx> {
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
-      // With a synchronous store, a backlog would otherwise keep the event loop from all other work, such as webhooks.
+      // With a synchronous store, a backlog would otherwise block the event loop for all other work.
       await nextIteration();
       const { keys, limit } = await this.#waitForSlots();
       this.#woken = false;
@@ -117,14 +117,14 @@ export class Dispatcher<Tx> {
       const claims = limit > 0 ? await this.#claim(keys, limit) : [];
       for (const claim of claims) this.#track(claim.handler, this.#runOne(claim));
       for (const [name, group] of this.#sharedKeys()) await this.#startGroup(name, group);
-      // After a full batch there may be more work. A slot that becomes free wakes the loop.
+      // After a full claim, there may be more work. A slot that becomes free wakes the loop.
       if (claims.length < limit || limit === 0) await this.#idle();
     }
   }
 
   /**
-   * Returns the free slots. While more than half of the slots are taken, it waits a moment for further free slots, because one
-   * claim of several dispatches costs as much as a claim of one.
+   * Returns the free slots. While less than half of the slots are free, waits a moment for more of them,
+   * because one claim of several dispatches costs as much as a claim of one.
    */
   async #waitForSlots(): Promise<FreeSlots> {
     const giveUpAt = performance.now() + maxSlotWaitMs;
@@ -136,7 +136,7 @@ export class Dispatcher<Tx> {
     }
   }
 
-  /** Returns the free slots. Each handler name has slots of its own, so a handler that hangs cannot take those of others. */
+  /** Returns the free slots. Each name has its own slots, so a handler that hangs does not stop others. */
   #freeSlots(): FreeSlots {
     const all = this.#options.handlers.keys();
     const shared = new Set([...this.#sharedKeys().values()].flat());
@@ -146,11 +146,11 @@ export class Dispatcher<Tx> {
     const maxHanging = Math.max(minHanging, this.#options.concurrency);
     const freeOf = ({ name }: HandlerKey) => {
       const [running, hanging] = [this.#running, this.#hanging].map((all) => all.get(name)?.size ?? 0);
-      // Transactions that hang take connections, so a name that has many of them runs no more in this process.
+      // A transaction that hangs keeps a connection, so a name with too many of them gets no more slots.
       return Math.min(share - running!, maxHanging - running! - hanging!);
     };
     const claimable = keys.filter((key) => freeOf(key) > 0);
-    // One claim serves several names, so it takes no more than the name with the fewest free slots allows.
+    // One claim serves several names, so its limit is that of the name with the fewest free slots.
     const limit = claimable.length > 0 ? Math.min(...claimable.map(freeOf)) : 0;
     return { keys: claimable, limit, share };
   }
@@ -178,7 +178,7 @@ export class Dispatcher<Tx> {
     return this.#options.store.runShared ? this.#options.handlers.sharedKeys() : new Map();
   }
 
-  /** Claims dispatches of a name whose runs share transactions, and runs them, unless its last group still runs. */
+  /** Claims and runs dispatches of a name whose runs share transactions, unless its last group still runs. */
   async #startGroup(name: string, keys: readonly HandlerKey[]): Promise<void> {
     if (this.#groups.get(name)?.size || (this.#hanging.get(name)?.size ?? 0) >= minHanging) return;
     const size = this.#groupSizes.get(name) ?? 1;
@@ -197,7 +197,7 @@ export class Dispatcher<Tx> {
 
   async #runOne(claim: Claim): Promise<void> {
     const run = this.#claimedRun(claim);
-    if (!run) return; // Another process has this handler. It can claim the dispatch after the lease.
+    if (!run) return; // This process lacks the handler. Another one can claim the dispatch when the lease ends.
     this.#report(claim, await runClaim(run.options, claim, run.handler, this.#closing.signal));
   }
 
@@ -234,7 +234,7 @@ export class Dispatcher<Tx> {
     runs.add(tracked);
   }
 
-  /** Gives the slot of a run back whose transaction does not end. The fence keeps that transaction from committing later. */
+  /** Frees the slot of a run whose transaction hangs. The fence keeps the transaction from committing. */
   #leaveHanging({ handler, event }: Claim, ended: Promise<unknown>): void {
     this.#track(handler, Promise.allSettled([ended]), this.#hanging);
     const message = `A run of "${handler}" for ${event.id} has ended, and its transaction has not.`;

@@ -1,16 +1,16 @@
 import { TillkitError } from "../errors/index.js";
 import { type Claim, type PaymentStore, type RunKey } from "../store/index.js";
 
-/** The time in which the transaction of a run that has ended must end. */
+/** The time in which the transaction must end after its run has ended. */
 const maxRollbackMs = 1000;
 
-/** The maximum time between two looks at the clock. */
+/** The maximum time between two checks of the clock. */
 const maxSliceMs = 1000;
 
-/** A timer may be this late in a process that is busy and not blocked. */
+/** The maximum delay of a timer in a process that is busy but not blocked. */
 const maxDelayMs = 100;
 
-/** The longest that a run may take, as a multiple of its limit, when time is given back to it. */
+/** The maximum time of a run, as a multiple of its limit, if the process was blocked during the run. */
 const maxExtension = 10;
 
 /** Options of {@link guardRun}. */
@@ -20,14 +20,14 @@ export interface GuardOptions {
   handlerTimeoutMs: number;
 }
 
-/** Aborts a run at its time limit, when its lease is lost, and when the kit closes. Renews the lease until the run ends. */
+/** Aborts a run at its time limit, when its lease is lost, or at close. Renews the lease during the run. */
 export function guardRun(
   { store, leaseMs, handlerTimeoutMs }: GuardOptions,
   claim: Claim,
   closing: AbortSignal,
 ) {
   let ended: { reason: unknown; isAbort: boolean } | undefined;
-  // Made at the first use, because it is expensive and few handlers use it.
+  // The controller is made at the first use, because it is expensive, and few handlers use it.
   let controller: AbortController | undefined;
   let rollback: NodeJS.Timeout | undefined;
   const [aborted, overdue] = [rejectable(), rejectable()];
@@ -36,10 +36,10 @@ export function guardRun(
     if (ended) return;
     ended = { reason, isAbort };
     stop();
-    // The lease lasts longer than this, so that the end of the run can be stored.
+    // The lease lasts longer than this timeout, so that the end of the run can still be stored.
     rollback = setTimeout(() => overdue.reject(reason), Math.min(leaseMs / 3, maxRollbackMs));
     if (!isAbort) return;
-    // Before the signal: what the handler rejects with after the abort is not the reason of its end.
+    // Must come before the signal: the handler's error after the abort is not the reason of its end.
     aborted.reject(reason);
     controller?.abort(reason);
   };
@@ -49,7 +49,7 @@ export function guardRun(
     abort(new TillkitError("handler_timeout", `"${claim.handler}" ran longer than ${handlerTimeoutMs} ms.`));
   });
   const renewal = setInterval(() => {
-    // An error does not prove that the lease is lost; the fence decides at the commit.
+    // An error does not prove that the lease is lost. At the commit, the fence decides.
     store.renew(idOf(claim), leaseMs).then(
       (kept) => void (kept || abort(leaseLost(claim))),
       () => {},
@@ -65,7 +65,7 @@ export function guardRun(
   if (closing.aborted) onClosing();
 
   return {
-    /** Rejects where the transaction of the run has not ended some time after the run. */
+    /** Rejects if the transaction of the run is still open some time after the run has ended. */
     overdue: overdue.promise,
     /** Runs the handler until it ends or is aborted. */
     race(run: () => Promise<unknown>): Promise<unknown> {
@@ -81,7 +81,7 @@ export function guardRun(
     throwIfEnded() {
       if (ended) throw ended.reason;
     },
-    /** Returns what aborted the run, unless its handler had failed before. */
+    /** Returns the reason of the abort, unless the handler had failed before. */
     abortReason: () => (ended?.isAbort ? ended : undefined),
     isClosing: () => closing.aborted && ended?.isAbort === true && ended.reason === closing.reason,
     stop() {
@@ -92,8 +92,8 @@ export function guardRun(
 }
 
 /**
- * Calls `onEnd` after `limitMs` in which this process could run: the time in which something blocked its event loop does not
- * count. Returns a function that prevents the call.
+ * Calls `onEnd` after `limitMs`. Time in which the event loop of this process was blocked does not count.
+ * Returns a function that prevents the call.
  */
 export function startTimeLimit(limitMs: number, onEnd: () => void): () => void {
   const startedAt = performance.now();
@@ -114,7 +114,7 @@ export function startTimeLimit(limitMs: number, onEnd: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Returns a promise that can be rejected from outside, and need not be handled. */
+/** Returns a promise with a function that rejects it. An unhandled rejection of this promise does no harm. */
 function rejectable() {
   let reject!: (reason: unknown) => void;
   const promise = new Promise<never>((_, refuse) => (reject = refuse));
@@ -122,7 +122,7 @@ function rejectable() {
   return { promise, reject };
 }
 
-/** Returns what identifies the run of a claim. */
+/** Returns the key that identifies the run of a claim. */
 export function idOf({ event, handler, fence }: Claim): RunKey {
   return { eventId: event.id, handler, fence };
 }

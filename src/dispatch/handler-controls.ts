@@ -3,15 +3,15 @@ import { type HandlerKey, type NoteRecord, type PaymentStore } from "../store/in
 
 /** One change that a person made to a handler. */
 export interface HandlerChange {
-  /** What the person did. */
+  /** The action of the person. */
   did: "paused" | "resumed" | "limited" | "retired";
-  /** Who. */
+  /** The person who did it. */
   by?: string;
-  /** Why, as the person wrote it. */
+  /** The reason, as the person wrote it. */
   reason?: string;
-  /** With `limited`: the new limit; `null` where it was removed. */
+  /** With `limited`: the new limit, or `null` if the limit was removed. */
   perSecond?: number | null;
-  /** What it was before: until then paused and why, or its limit. Absent where it ran without a limit. */
+  /** The pause with its reason, or the limit, before this change. Absent if there was neither. */
   before?: string;
   /** With `retired`: the number of dispatches that never run again. */
   retired?: number;
@@ -21,13 +21,13 @@ export interface HandlerChange {
   at: string;
 }
 
-/** What people decided about a handler. */
+/** The decisions of people about a handler. */
 export interface HandlerControl {
   /** The durable name of the handler. */
   name: string;
-  /** Why it does not run at present, who paused it, and since when. Absent while it runs. */
+  /** Why the handler is paused, by whom and since when. Absent while the handler runs. */
   paused?: { reason: string; by: string; at: string };
-  /** The number of its runs in a second, over all processes. Absent where it has no limit. */
+  /** The maximum number of the handler's runs per second, over all processes. Absent if there is no limit. */
   perSecond?: number;
   /** The last 50 changes, oldest first. */
   changes: readonly HandlerChange[];
@@ -36,47 +36,47 @@ export interface HandlerControl {
 /** The kind of the notes of {@link HandlerControl}. */
 export const handlerNotes = "handler";
 
-/** The kind of the notes that say how much of a limit is used up. */
+/** The kind of the notes that contain how far a limit is used up. */
 const rateNotes = "rate";
 
 /** The number of processes that may change the note of one handler at the same time. */
 const maxTries = 20;
 
-/** A limited handler takes what is due in steps, so that a high limit does not mean many small claims. */
+/** The minimum wait for a limited handler, so that a high limit does not cause many small claims. */
 const minWaitMs = 100;
 
-/** Returns what people decided about the handler of a note. */
+/** Returns the decisions that a note contains. */
 export function controlOf({ id, value }: Pick<NoteRecord, "id" | "value">): HandlerControl {
   return { changes: [], ...value, name: id };
 }
 
-/** Reads what people decided about handlers. Those about whom nobody decided anything are left out. */
+/** Reads the decisions about handlers. Handlers without a decision are not in the list. */
 export async function readControls(store: Pick<PaymentStore, "notes">): Promise<HandlerControl[]> {
   return (await store.notes({ kind: handlerNotes })).map(controlOf);
 }
 
-/** Handlers that may be claimed, and how many of their dispatches. */
+/** Handlers whose dispatches may be claimed, and the maximum number of these dispatches. */
 export interface Permit {
   handlers: HandlerKey[];
   limit: number;
-  /** Notes that so many dispatches were claimed. */
+  /** Counts claimed dispatches towards the handler's limit. */
   charge?: (count: number) => Promise<void>;
 }
 
-/** What the permits depend on. */
+/** The parts of the kit on which permits depend. */
 export interface ControlParts<Tx> {
   store: Pick<PaymentStore<Tx>, "notes" | "transaction" | "save">;
   now: () => Date;
-  /** The time for which what was read holds. */
+  /** The time for which decisions are used before they are read again. */
   pollMs: number;
 }
 
-/** Says which handlers may run, by what people decided. It reads that once in each poll. */
+/** Permits handlers to run, as people decided. Reads the decisions once in each poll. */
 export class HandlerControls<Tx> {
   readonly #parts: ControlParts<Tx>;
   #controls = new Map<string, HandlerControl>();
   #readAt = -Infinity;
-  /** The time after which a handler may run that has used up its limit. */
+  /** The time until a handler may run again that has reached its limit. */
   waitMs = Infinity;
 
   constructor(parts: ControlParts<Tx>) {
@@ -88,7 +88,7 @@ export class HandlerControls<Tx> {
     this.#readAt = -Infinity;
   }
 
-  /** Returns what may be claimed of these handlers, `limit` of each permit at most. Rejects where the store cannot be read. */
+  /** Returns the permits of these handlers, each for at most `limit` dispatches. */
   async permit(handlers: readonly HandlerKey[], limit: number): Promise<Permit[]> {
     const startedAt = performance.now();
     if (startedAt - this.#readAt >= this.#parts.pollMs) {
@@ -113,13 +113,13 @@ export class HandlerControls<Tx> {
 }
 
 /**
- * How much of one handler's limit is left, over all processes. A note has the time up to which runs are used up, so that what is
- * charged late is still charged. A second's runs may begin at the same time.
+ * The rest of one handler's limit, over all processes. A note contains the time up to which runs are used up,
+ * so a late charge still counts. All runs of one second may begin at the same time.
  */
 class Rate<Tx> {
   readonly #parts: ControlParts<Tx>;
   readonly #name: string;
-  /** The time of one run. */
+  /** The time that one run uses up. */
   readonly #stepMs: number;
 
   constructor(parts: ControlParts<Tx>, name: string, perSecond: number) {
@@ -134,7 +134,7 @@ class Rate<Tx> {
     return { count: Math.floor(leftMs / this.#stepMs), waitMs: this.#stepMs - leftMs };
   }
 
-  /** Another process may charge at the same time. Where the store fails, the claimed dispatches run all the same. */
+  /** Counts claimed dispatches towards the limit. Tries again if another process does so at that moment. */
   charge = async (count: number): Promise<void> => {
     for (let tries = 0; tries < maxTries; tries++) {
       const { version, usedUntil } = await this.#read();
@@ -153,7 +153,7 @@ class Rate<Tx> {
     const now = this.#parts.now().getTime();
     const burstMs = Math.max(1000, this.#stepMs);
     const used = Number(note?.value["usedUntil"] ?? 0);
-    // A clock that was put back since wrote what is far ahead.
+    // If the stored time is far ahead, the clock has been set back since, and the time is not used.
     const usedUntil = used > now + 10 * burstMs ? now - burstMs : Math.max(used, now - burstMs);
     return { version: note?.version ?? 0, usedUntil };
   }

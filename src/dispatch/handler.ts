@@ -5,17 +5,18 @@ import { type SqlTx } from "../store/sql/index.js";
 /** The second argument of a handler. */
 export interface HandlerContext<Tx = unknown> {
   /**
-   * The store's transaction. It opens at its first use. What is written through it commits in the transaction
-   * that marks this handler as done, or not at all.
+   * The store's transaction, which opens at its first use. Writes through `tx` commit in the transaction that
+   * marks this handler as done, or not at all.
    */
   readonly tx: Tx;
   /**
-   * Aborts when this run may no longer commit: its time limit passed, its lease was lost, or the kit is
-   * closing.
+   * Aborts when this run may no longer commit, because its time limit passed, its lease was lost, or the kit
+   * is closing.
    */
   readonly signal: AbortSignal;
   /**
-   * Equal in every run of this handler for this event. Give it to services that are not in the transaction.
+   * A string that is equal in every run of this handler for this event. Give it to services that are not in
+   * the transaction.
    */
   readonly idempotencyKey: string;
   /** The number of this run, from 1. Runs that a crash ended are counted too. */
@@ -23,11 +24,11 @@ export interface HandlerContext<Tx = unknown> {
 }
 
 /**
- * Application code that is called for an event. It may run more than once; its writes through `tx` commit
- * once.
+ * Application code that is called for an event. A handler may run more than once, but its writes through `tx`
+ * commit once.
  *
- * `Handler<"payment.completed">` fits every signature and every SQL store. `Covers` are the fields that it
- * reads from `event.verified`; `Tx` is the transaction of another store.
+ * `Handler<"payment.completed">` fits every signature and every SQL store. `Covers` are the fields that the
+ * handler reads from `event.verified`. `Tx` is the transaction of another store.
  */
 export type Handler<Type extends EventType, Covers extends SignedField = never, Tx = SqlTx> = (
   event: TillkitEvent<Type, Covers>,
@@ -37,8 +38,8 @@ export type Handler<Type extends EventType, Covers extends SignedField = never, 
 /** Options of one handler. */
 export interface HandlerOptions {
   /**
-   * The durable name under which the store keeps what this handler has done. Keep it when the code moves: a
-   * new name starts with the events that are recorded from then on. 1 to 64 characters of A-Z a-z 0-9 . _ : -
+   * The durable name under which the store keeps the handler's progress. Keep the name when the code moves: a
+   * new name gets only events that are recorded from then on. 1 to 64 characters of A-Z a-z 0-9 . _ : -
    *
    * @default the event's name
    */
@@ -46,16 +47,17 @@ export interface HandlerOptions {
   /** The time limit of one run of this handler, in milliseconds. @default `dispatch.handlerTimeoutMs` */
   timeoutMs?: number | undefined;
   /**
-   * `"shared"`: runs for several events may share one transaction of a SQL store, each behind a savepoint. For handlers that only write
-   * to this database, and quickly: their locks last until the last of these runs has ended. `tx.raw` is refused. Another store gives
-   * each run a transaction of its own.
+   * With `"shared"`, runs for several events may share one transaction of a SQL store, each behind a
+   * savepoint. Use it for handlers that only write to this database, and quickly, because their locks last
+   * until the last of these runs has ended. `tx.raw` is refused. Other stores give each run its own
+   * transaction.
    *
    * @default a transaction for each run
    */
   transaction?: "shared" | undefined;
 }
 
-/** Options of running a failed handler again. */
+/** Options of the retries of a failed handler. */
 export interface RetryOptions {
   /** The number of runs that can fail before the dispatch is dead. @default 12 */
   maxFailures: number;

@@ -5,7 +5,7 @@ import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 import { isWholeNumber, maxTimerMs } from "../shared/whole-number.js";
 import { type HandlerContext, type HandlerOptions } from "./handler.js";
 
-/** A handler without the types of its event: the public interface has already checked them. */
+/** A handler without the types of its event, which the public interface has already checked. */
 export type AnyHandler<Tx> = (event: TillkitEvent, context: HandlerContext<Tx>) => unknown;
 
 /** A registered handler. */
@@ -55,7 +55,7 @@ export class Handlers<Tx> {
     return this.#handlers.map(({ key }) => key);
   }
 
-  /** Returns whether a handler has this name, and wants this event. */
+  /** Returns whether a handler has this name, and handles this event if one is given. */
   has(name: string, event?: EventType): boolean {
     return this.#handlers.some(
       ({ key }) => key.name === name && (!event || key.event === "*" || key.event === event),
@@ -79,7 +79,7 @@ export class Handlers<Tx> {
     return this.#handlers.length;
   }
 
-  /** A dispatch is identified by its event and name, so a handler of all events needs a name that no other handler has. */
+  /** Returns the handler that has the name of a new handler of all events, whose name must be unique. */
   #clashWithAny(event: EventType | "*", name: string): Registered<Tx> | undefined {
     return event === "*" ? this.#handlers.find(({ key }) => key.name === name) : undefined;
   }

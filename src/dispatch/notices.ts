@@ -2,7 +2,7 @@ import { type Logger } from "pino";
 import { loggable } from "../errors/conceal-secrets.js";
 import { type NoticeMap, type NoticeType, type Notify } from "../model/notice-map.js";
 
-/** A listener of this process. What it throws is ignored, so that it cannot disturb a payment. */
+/** A listener for a notice in this process. Its errors are ignored, so that they cannot disturb a payment. */
 export type NoticeListener<Type extends NoticeType> = (notice: NoticeMap[Type]) => unknown;
 
 /** Sends notices to the listeners of this process. Notices are never stored. */
@@ -25,11 +25,11 @@ async function call(listener: (notice: never) => unknown, notice: unknown): Prom
   try {
     await listener(notice as never);
   } catch {
-    // A rejection that nobody handles would end the process.
+    // An unhandled rejection would end the process.
   }
 }
 
-/** Logs every notice, except those about rejected webhooks: the request log has a line for each. */
+/** Logs every notice except `webhook.rejected`, because the request log has a line for each request. */
 export function logNotices(addListener: Notices["add"], logger: Logger): void {
   addListener("dispatch.failed", ({ event, handler, failures, error }) => {
     logger.warn(

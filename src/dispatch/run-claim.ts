@@ -9,18 +9,18 @@ import { type RetryOptions } from "./handler.js";
 import { type AnyHandler } from "./handlers.js";
 
 /**
- * The maximum number of runs of one dispatch in a row that lose the database, and yet can be released. Further ones count
- * as failed: the handler breaks its connection itself, or the database refuses its commit.
+ * The maximum number of successive runs of one dispatch that lose the database and are released. Further runs
+ * count as failed, because the handler breaks its connection itself, or the database refuses its commit.
  */
 const maxLosses = 5;
 
-/** The number of dispatches whose losses are counted at the same time. */
+/** The maximum number of dispatches whose losses are counted. */
 const maxCountedLosses = 10_000;
 
-/** The time in which the store must take the end of a run, beyond a lease. */
+/** The time, after a lease, in which the store must have stored the end of a run. */
 const maxSettleMs = 5000;
 
-/** The pause before a run is given back again to a database that could not take it. */
+/** The pause before another attempt to store the end of a run. */
 const settlePauseMs = 200;
 
 /** Options of {@link runClaim}. */
@@ -28,18 +28,18 @@ export interface RunOptions<Tx> {
   store: PaymentStore<Tx>;
   leaseMs: number;
   handlerTimeoutMs: number;
-  /** Whether this handler's runs may share a transaction, so that it must not end one. @default false */
+  /** Whether this handler's runs may share a transaction, which it then must not end. @default false */
   isShared?: boolean;
-  /** The number of runs that may end without a settlement, because the process died, before the dispatch is dead. */
+  /** The number of runs that may end without a settlement, by a crash, before the dispatch is dead. */
   maxLostLeases: number;
   retry: RetryOptions;
-  /** The number of runs in a row that ended because the database was lost, by idempotencyKey. This process's own count. */
+  /** The number of successive runs that this process lost with the database, by idempotencyKey. */
   losses: Map<string, number>;
-  /** Called where the transaction of a run that has ended is still open. `ended` settles when it ends. */
+  /** Called if the transaction of an ended run is open. `ended` settles when the transaction ends. */
   onHanging: (claim: Claim, ended: Promise<unknown>) => void;
 }
 
-/** The end of a run. `lost`: another process has the dispatch, or only the store knows its state. */
+/** The result of a run. `lost`: another process has the dispatch, or only the store knows its state. */
 export type RunResult =
   | { state: "done" }
   | { state: "released" }
@@ -48,7 +48,7 @@ export type RunResult =
   | { state: "failed"; failures: number; error: unknown }
   | { state: "dead"; error: unknown };
 
-/** Runs one claimed dispatch and settles it. `closing` aborts it and gives the claim back. Never rejects. */
+/** Runs one claimed dispatch and settles it, or releases the claim on `closing`. Never rejects. */
 export async function runClaim<Tx>(
   options: RunOptions<Tx>,
   claim: Claim,
@@ -92,7 +92,7 @@ export async function runClaim<Tx>(
   }
 }
 
-/** A run of a handler that has its lease and its time limit, until `guard.stop` is called. */
+/** A run of a handler. Its lease is renewed, and its time limit runs, until `guard.stop` is called. */
 export interface StartedRun<Tx> {
   idempotencyKey: string;
   guard: ReturnType<typeof guardRun>;
@@ -114,7 +114,7 @@ export function startRun<Tx>(
   let isCalled = false;
   const call = (tx: Tx): Promise<unknown> => {
     isCalled = true;
-    // A store that hung may call back after this run was given up.
+    // A store that hung may call back after the run was given up.
     guard.throwIfEnded();
     const context = {
       tx,
@@ -129,7 +129,7 @@ export function startRun<Tx>(
   return { idempotencyKey, guard, call, isCalled: () => isCalled };
 }
 
-/** Stores the end of a run that failed with an error, and was rolled back. Returns its end. */
+/** Stores the result of a run that failed and was rolled back. Resolves to the result. */
 export async function settleFailed<Tx>(
   options: RunOptions<Tx>,
   claim: Claim,
@@ -144,7 +144,7 @@ export async function settleFailed<Tx>(
   const result = await settleInTime(options, claim, ended, closing);
   if (result.state === "released" && "error" in result) losses.set(idempotencyKey, lost + 1);
   else if (result.state !== "failed" || !isLoss(error)) losses.delete(idempotencyKey);
-  // Other processes may have done what is left here after an outage.
+  // After an outage, other processes may have run these dispatches, so their counts are not needed.
   if (losses.size > maxCountedLosses) losses.clear();
   return result;
 }
@@ -165,7 +165,7 @@ function resultOf<Tx>(
   return failures >= retry.maxFailures ? { state: "dead", error } : { state: "failed", failures, error };
 }
 
-/** Returns why a run ended: what aborted it, whatever its handler made of that, unless the store says more. */
+/** Returns the reason why a run ended: that of the abort if there was one, unless the store gave another. */
 function causeOf(thrown: unknown, abortReason: { reason: unknown } | undefined): unknown {
   const isFromStore = hasCode(thrown, "lease_lost") || isLoss(thrown);
   return abortReason && !isFromStore ? abortReason.reason : thrown;
@@ -177,8 +177,9 @@ function isLoss(error: unknown): boolean {
 }
 
 /**
- * Stores the end of a run that is not done. Where that fails too, the lease ends, and a later claim takes the dispatch. After a lost
- * connection it tries again for as long as a lease, because the run would count as one whose process ended.
+ * Stores the result of a run that is not done. If this fails, the lease ends, and a later claim takes the
+ * dispatch. After a lost connection, tries again for the time of a lease: a run without a result would count
+ * as a crash.
  */
 export async function settle<Tx>(
   { store, leaseMs, retry }: RunOptions<Tx>,
@@ -207,7 +208,7 @@ export async function settle<Tx>(
   }
 }
 
-/** Stores the end of a run, and does not wait longer for a store that hangs: the lease of the claim ends by itself. */
+/** Stores the result of a run. Does not wait for a store that hangs, because the lease ends by itself. */
 async function settleInTime<Tx>(
   options: RunOptions<Tx>,
   claim: Claim,
@@ -221,7 +222,7 @@ async function settleInTime<Tx>(
   return { state: "lost", error: leaseLost(claim) };
 }
 
-/** Returns the wait before the next run. Half of it is random, so that simultaneous failures run again at different times. */
+/** Returns the wait before the next run. Half is random, to spread the runs of simultaneous failures. */
 function retryDelay(failures: number, { firstDelayMs, maxDelayMs }: RetryOptions): number {
   const full = Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(failures - 1, 40));
   return Math.round(full / 2 + (full / 2) * Math.random());
@@ -238,7 +239,7 @@ export function handlerEvent({ event }: Claim): TillkitEvent {
   return Object.freeze({ ...payload, id, type, recordedAt }) as unknown as TillkitEvent;
 }
 
-/** Returns what a handler threw. It may have no text, or throw when it is read: then an error that says so. */
+/** Returns the value that a handler threw, or an error if the value cannot be read as text. */
 function readable(thrown: unknown): unknown {
   try {
     describeError(thrown);
@@ -252,11 +253,11 @@ function readable(thrown: unknown): unknown {
 /** Returns an error as a text for people, without secrets and with at most 2000 characters. */
 export function describeError(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  // Secrets first: half a secret would not be recognised.
+  // Secrets are replaced first, because a part of a secret would not be recognised.
   return withoutSecrets(text).slice(0, 2000);
 }
 
-/** Notes whether a promise is still pending. */
+/** Returns the promise with a function that returns whether it is still pending. */
 export function watch(ended: Promise<void>) {
   let isOpen = true;
   const close = (): void => void (isOpen = false);

@@ -14,13 +14,13 @@ import {
   watch,
 } from "../run-claim.js";
 
-/** The maximum number of runs in one transaction. Beyond 64 savepoints PostgreSQL slows down every other transaction. */
+/** The maximum number of runs in one transaction. PostgreSQL becomes slow with more than 64 savepoints. */
 const maxGroup = 50;
 
-/** A transaction takes no further run after this time. */
+/** The time after which a transaction gets no further run. */
 const maxGroupMs = 50;
 
-/** How long the commit or the rollback of a group may take, before its runs are left to their leases. */
+/** The maximum time of a group's commit or rollback. Later, the leases of its runs decide. */
 const maxEndMs = 10_000;
 
 /** A claim with its handler and the options of its run. */
@@ -30,10 +30,10 @@ export interface ClaimedRun<Tx> {
   options: RunOptions<Tx>;
 }
 
-/** Says how a run has ended. */
+/** Called with the result of a run. */
 type Report = (claim: Claim, result: RunResult) => void;
 
-/** The end of one transaction. `unfinished` runs were not called, or were rolled back with it. */
+/** The result of one transaction. Runs in `unfinished` were not called, or were rolled back with it. */
 interface GroupEnd<Tx> {
   ended: [Claim, RunResult][];
   unfinished: ClaimedRun<Tx>[];
@@ -41,8 +41,9 @@ interface GroupEnd<Tx> {
 }
 
 /**
- * Runs claims of one handler name in their order, as many as possible in one transaction. Where a transaction breaks, each of its
- * runs is repeated in a transaction of its own. Resolves to the number of claims to take next. Never rejects.
+ * Runs claims of one handler name in their order, as many as possible in one transaction. If the transaction
+ * fails, each of its runs is repeated in its own transaction. Resolves to the size of the next group. Never
+ * rejects.
  */
 export async function runGroups<Tx>(
   claimed: readonly ClaimedRun<Tx>[],
@@ -59,7 +60,7 @@ export async function runGroups<Tx>(
     open.delete(claim);
     report(claim, result);
   };
-  // Those that wait, or whose commit is still to come, have no guard that does it.
+  // Claims that wait for their run or their commit have no guard that renews their lease.
   const renewal = setInterval(() => {
     for (const claim of open) store.renew(idOf(claim), leaseMs).catch(() => {});
   }, leaseMs / 3);
@@ -89,7 +90,7 @@ export async function runGroups<Tx>(
   return nextSize;
 }
 
-/** Returns whether an earlier run ended without a settlement or failed, so that this one may break the transaction of others. */
+/** Returns whether an earlier run failed or was lost, so that this run may break a shared transaction. */
 function isSuspect<Tx>({ claim, options }: ClaimedRun<Tx>): boolean {
   return claim.attempt > 1 || options.losses.has(idempotencyKeyOf(claim));
 }
@@ -116,7 +117,7 @@ async function runGroup<Tx>(group: readonly ClaimedRun<Tx>[], closing: AbortSign
         done.push(each);
       } catch (error) {
         if (run.isCalled()) failed.set(each, { run, error });
-        // No further run may follow in a transaction that is broken, or whose connection does not answer.
+        // No further run may use a transaction that is broken, or whose connection does not answer.
         if (!run.isCalled() || running.isOpen()) throw error;
       } finally {
         run.guard.stop();
