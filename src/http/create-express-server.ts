@@ -8,22 +8,24 @@ import {
 } from "node:http";
 import { optionInvalid } from "../shared/unknown-names.js";
 
-/** The parts of an Express application, version 4 or 5, that the server uses. */
+/** The parts of an Express application (version 4 or 5) that the server uses. */
 export interface ExpressApplication {
   (request: IncomingMessage, response: ServerResponse): unknown;
-  /** The prototype of its requests. */
+  /** The prototype of the application's requests. */
   readonly request: object;
-  /** The prototype of its responses. */
+  /** The prototype of the application's responses. */
   readonly response: object;
 }
 
 /**
- * Returns an `http.Server` for an Express application, in place of `app.listen()` or `http.createServer(app)`. Every route
- * of the application costs about half on Node 20 and 22; from Node 24 on there is no difference.
+ * Returns an `http.Server` for an Express application, in place of `app.listen()` or
+ * `http.createServer(app)`. On Node 20 and 22, every route of the application then costs about half. From
+ * Node 24 on, there is no difference.
  *
- * Express replaces the prototype of each request and response, which makes every later access to them slow. This server
- * creates them with the application's prototypes, so there is nothing to replace. Requests of a mounted sub-application
- * still get its prototypes; routers, such as the payment router, have none.
+ * Express replaces the prototype of each request and response, which makes every later access to them slow.
+ * This server creates them with the application's prototypes, so that Express has nothing to replace.
+ * Requests of a mounted sub-application still get the prototypes of that application. Routers, such as the
+ * payment router, have none.
  *
  * @example
  * createExpressServer(app).listen(3000);
@@ -44,11 +46,12 @@ export function createExpressServer(app: ExpressApplication, options: ServerOpti
 }
 
 /**
- * Returns a constructor that makes objects with the given prototype, which must inherit from the original's. It calls Node's
- * constructor as a plain function; where a later Node makes classes of them, the original is returned.
+ * Returns a constructor whose objects have the given prototype, which must inherit from the prototype of the
+ * original. The constructor calls Node's as a plain function. If a later version of Node has classes instead,
+ * returns the original.
  *
- * It inherits from the original as a class does, because V8 uses the constructors that one inherits from to decide how much
- * space for properties an object gets.
+ * The constructor inherits from the original as a class does, because V8 looks at inherited constructors to
+ * decide how much space for properties an object gets.
  */
 function withPrototype<Original extends typeof IncomingMessage | typeof ServerResponse>(
   original: Original,
@@ -64,17 +67,18 @@ function withPrototype<Original extends typeof IncomingMessage | typeof ServerRe
   return Made as unknown as Original;
 }
 
-/** Servers whose requests and responses are created with their application's prototypes. */
+/** Servers that create requests and responses with their application's prototypes. */
 const preShaped = new WeakSet<object>();
 
 /** V8 before version 13 (Node 24) makes a new hidden class for each object whose prototype is replaced. */
 const losesShapes = Number.parseInt(process.versions.v8, 10) < 13;
 
 /**
- * Gives the requests of a stock server one shape again, and its responses too. Express replaces the prototype of each, which
- * gives each a hidden class of its own, so that the engine cannot optimise property accesses. Deleting a property makes the
- * object a dictionary, and all dictionaries share one hidden class. The property is put back: the application sees no
- * difference. See "Prototypes of Express" in bench/README.md.
+ * Gives the requests of any other server one shape again, and the responses too. Express replaces the
+ * prototype of each object, which gives each a hidden class of its own, so that V8 cannot optimise property
+ * accesses. Deleting a property makes the object a dictionary, and all dictionaries share one hidden class.
+ * The property is restored, so the application sees no difference. See "Prototypes of Express" in
+ * bench/README.md.
  */
 export function shareShape(request: IncomingMessage, response: ServerResponse): void {
   if (!losesShapes || preShaped.has((request.socket as { server?: Server }).server ?? {})) return;
@@ -83,7 +87,7 @@ export function shareShape(request: IncomingMessage, response: ServerResponse): 
 }
 
 function putBack<Holder extends object>(holder: Holder, key: keyof Holder): void {
-  // A stand-in for Node's request may have a getter here.
+  // A request that is not Node's own may have a getter here.
   const own = Object.getOwnPropertyDescriptor(holder, key);
   if (own?.writable !== true || own.configurable !== true) return;
   delete holder[key];

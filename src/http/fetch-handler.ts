@@ -5,9 +5,10 @@ import { optionInvalid } from "../shared/unknown-names.js";
 import { type PaymentRouter } from "./payment-router.js";
 
 /**
- * Returns a function from a `Request` to its `Response`, for frameworks that have these instead of Node's: the route handlers of
- * Next.js, Hono, Bun. It answers all addresses below the path of `publicUrl`, as the router does, and every other with 404.
- * It rejects with an error that the router passes on, which none of its own endpoints does.
+ * Returns a function from a `Request` to its `Response`, for frameworks that have these instead of Node's:
+ * the route handlers of Next.js, Hono, Bun. It answers all addresses below the path of `publicUrl`, as the
+ * router does, and every other with 404. It rejects with an error that the router passes on, which none of
+ * its own endpoints does.
  *
  * @example
  * // app/payments/[...path]/route.js of Next.js
@@ -39,13 +40,13 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** Returns what the router uses of Node's request. */
+/** Returns the parts of Node's request that the router uses. */
 function incomingOf(
   { body, bodyUsed, headers, method }: Request,
   originalUrl: string,
   mount: string,
 ): IncomingMessage {
-  // A stream that something else reads or has read gives no bytes: the router refuses the webhook, and says so.
+  // A stream that other code reads or has read gives no bytes. The router then refuses the webhook.
   const isRead = bodyUsed || body?.locked === true;
   const stream = body && !isRead ? Readable.fromWeb(body) : Readable.from([]);
   if (isRead) Object.defineProperty(stream, "readableDidRead", { value: true });
@@ -57,7 +58,8 @@ function incomingOf(
     baseUrl: mount,
     url: originalUrl.slice(mount.length),
     headers: Object.fromEntries(headers) satisfies IncomingHttpHeaders,
-    // The address of the client is not known: refused webhooks share one budget, which never refuses a valid one.
+    // The client's address is not known, so all refused webhooks share one budget. It never refuses a valid
+    // one.
     socket: {},
   };
   const complete = { get: () => stream.readableEnded };
@@ -68,7 +70,7 @@ function incomingOf(
   ) as unknown as IncomingMessage;
 }
 
-/** Returns Node's response, which has no connection. What is sent becomes a `Response`. */
+/** Returns a response of Node without a connection. Passes the content to `resolve` as a `Response`. */
 function outgoingTo(resolve: (response: Response) => void, request: IncomingMessage): ServerResponse {
   const outgoing = new ServerResponse(request);
   let isSent = false;
@@ -78,7 +80,7 @@ function outgoingTo(resolve: (response: Response) => void, request: IncomingMess
     const hasBody = request.method !== "HEAD" && body !== undefined;
     const init = { status: outgoing.statusCode, headers: headers as [string, string][] };
     resolve(new Response(hasBody ? (body as string | Uint8Array<ArrayBuffer>) : undefined, init));
-    // The log line is written then.
+    // The request log writes its line on this event.
     outgoing.emit("finish");
     outgoing.emit("close");
     return outgoing;

@@ -16,26 +16,27 @@ import { returnEndpoints } from "./returns/return-endpoints.js";
 import { shareShape } from "./create-express-server.js";
 import { webhookEndpoint } from "./webhook/webhook-endpoint.js";
 
-/** The router, usable with Express 4 and 5; `payments` is the kit behind it. */
+/** The router, for Express 4 and 5. */
 export interface PaymentRouter<Covers extends SignedField = SignedField, Tx = unknown> {
   (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void): void;
   /** The kit behind the router. */
   readonly payments: Payments<Covers, Tx>;
 }
 
-/** The kit's options with the handler that every shop needs. The environment completes them. */
+/** The kit's options, and the handler that every shop needs. The environment completes the options. */
 export interface InlineOptions<Covers extends SignedField, Tx> extends PartialOptions<Covers, Tx> {
-  /** Is passed to `payments.onPaymentCompleted`. @default none: add it to `payments` */
+  /** The handler for `payments.onPaymentCompleted`. @default none: add the handler to `payments` */
   onPaymentCompleted?: Handler<"payment.completed", Covers, Tx> | undefined;
 }
 
 /**
- * Returns the router of the three addresses of the interface document, 1: `POST /webhook`, `GET /success/:token` and
- * `GET /cancel/:token`, for any mount path; `paths` changes them. It reads the body itself, so mount it before
- * `express.json()`; see {@link captureRawBody} where that is not possible. Opens the store and starts to dispatch.
+ * Returns the router of the three addresses of the interface document, 1: `POST /webhook`, `GET
+ * /success/:token` and `GET /cancel/:token`. The router works at any mount path, and `paths` changes its
+ * addresses. It reads the body itself, so mount it before `express.json()`. If that is not possible, see
+ * {@link captureRawBody}. Opens the store and starts to dispatch.
  *
- * Takes a kit, or options. The `TILLKIT_*` environment variables configure what the options leave out, or everything
- * without an argument. An option wins over its variable.
+ * Takes a kit, or options. The `TILLKIT_*` environment variables configure all options that are left out. An
+ * option has priority over its variable.
  *
  * @throws ConfigurationError with every problem of the options and the environment.
  */
@@ -54,7 +55,7 @@ export function paymentRouter(
   return routerOf(paymentsOf(source), ["webhook", "success", "cancel"]) as PaymentRouter<never, never>;
 }
 
-/** Returns the router of the webhook address only; mount {@link returnRouter} elsewhere. */
+/** Returns the router of the webhook address only. Mount {@link returnRouter} elsewhere. */
 export function webhookRouter<Covers extends SignedField, Tx>(
   payments: Payments<Covers, Tx>,
 ): PaymentRouter<Covers, Tx> {
@@ -62,7 +63,7 @@ export function webhookRouter<Covers extends SignedField, Tx>(
   return routerOf(payments, ["webhook"]);
 }
 
-/** Returns the router of the two return addresses only. `publicUrl` is its mount path. */
+/** Returns the router of the two return addresses only. Mount it at the path of `publicUrl`. */
 export function returnRouter<Covers extends SignedField, Tx>(
   payments: Payments<Covers, Tx>,
 ): PaymentRouter<Covers, Tx> {
@@ -89,14 +90,14 @@ function routerOf<Covers extends SignedField, Tx>(
   const webhook = parts.includes("webhook") && caught(webhookEndpoint(payments));
   if (webhook) router.all(paths.webhook, logged, webhook);
   for (const part of parts) if (part !== "webhook") mountReturns(router, payments, part, logged);
-  // In the next iteration, so that handlers that the application adds now are registered before the first event.
+  // The start waits for the next iteration, so that handlers that are added now get the first event.
   setImmediate(() => {
     payments.start({ keepAlive: false }).catch((error: unknown) => {
       payments.notify("store.unavailable", { during: "start", error });
     });
   });
-  // Nearly every request is a webhook, so its address is compared before the router is asked. Other spellings of it (a
-  // query, a slash at the end, capitals) go through the router.
+  // Nearly every request is a webhook, so the webhook's address is compared before Express routes the
+  // request. Other spellings of the address (a query, a slash at the end, capitals) go through the router.
   const direct: RequestHandler = (request, response, next) => {
     if (!webhook || request.url !== paths.webhook) return router(request, response, next);
     shareShape(request, response);
@@ -106,10 +107,10 @@ function routerOf<Covers extends SignedField, Tx>(
   return Object.assign(direct, { payments }) as unknown as PaymentRouter<Covers, Tx>;
 }
 
-/** An address with the separator of a return token, encoded or not. */
+/** An address that contains the separator of a return token, encoded or not. */
 const mayContainToken = /~|%(25)*7e/i;
 
-/** Adds the addresses below one return path. */
+/** Adds the endpoints below one return path. */
 function mountReturns<Covers extends SignedField, Tx>(
   router: Router,
   payments: Payments<Covers, Tx>,
@@ -118,10 +119,11 @@ function mountReturns<Covers extends SignedField, Tx>(
 ): void {
   const path = payments.options.paths[kind];
   const { show, state } = returnEndpoints(payments, kind);
-  // The kit answers every address below that may contain a token: it must not reach the application's own 404 page and log.
-  // At the root of the application the others may be the shop's own pages.
+  // The kit answers every address below that may contain a token, because a token must not reach the
+  // application's 404 page and log. At the root of the application, other addresses may be the shop's own
+  // pages.
   router.use(path, ({ baseUrl, url }, _response, next) => {
-    // Outside of an Express application a request has no `path`.
+    // In other applications than Express, a request has no `path`.
     const rest = url.split("?", 1)[0]!;
     const isBelowMount = baseUrl.length > path.length;
     const isOurs = isBelowMount ? rest !== "/" : mayContainToken.test(rest);
@@ -134,7 +136,7 @@ function mountReturns<Covers extends SignedField, Tx>(
   router.use(path, forged, undecodable(forged));
 }
 
-/** Passes a rejection to `next`: Express 4 does not, and the process would end. */
+/** Passes a rejection to `next`. Express 4 does not, so the process would end. */
 function caught(endpoint: (request: Request, response: Response) => Promise<void>): RequestHandler {
   return async (request, response, next) => {
     try {
@@ -145,7 +147,9 @@ function caught(endpoint: (request: Request, response: Response) => Promise<void
   };
 }
 
-/** Shows the 404 page for a token that cannot be decoded (`%zz`). Express would show the error with a stack. */
+/**
+ * Shows the 404 page for a token that cannot be decoded (`%zz`). Express would show the error with a stack.
+ */
 function undecodable(forged: RequestHandler): ErrorRequestHandler {
   return (error: unknown, request, response, next) =>
     error instanceof Error && error.name === "URIError" ? forged(request, response, next) : next(error);

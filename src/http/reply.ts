@@ -17,20 +17,20 @@ export function replyJson(
   body: object,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  // A string, because Node sends it in one write with the head.
+  // The body is a string, because Node sends a string in one write with the head.
   const json = JSON.stringify(body);
   response.writeHead(status, { ...headersOf(json), ...headers });
   response.end(json);
 }
 
-/** Refuses a request with one constant body per status: a sender learns nothing about why a signature failed. */
+/** Refuses a request. The body depends only on the status, so a sender learns nothing about the reason. */
 export function refuse(
   request: IncomingMessage,
   response: ServerResponse,
   { status, retryAfter }: { status: number; retryAfter: number | undefined },
 ): void {
   if (response.headersSent || response.destroyed) return;
-  // The unread rest of a body would be parsed as the next request.
+  // Node would parse the unread rest of the body as the next request.
   const close: Record<string, string> = request.complete ? {} : { Connection: "close" };
   const allow: Record<string, string> = status === 405 ? { Allow: "POST" } : {};
   const retry: Record<string, string> = retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) };

@@ -5,18 +5,18 @@ import { pinoHttp } from "pino-http";
 
 /** The facts in the log line of a request. They contain no body, signature, secret or token. */
 export interface RequestFacts {
-  /** The pattern of the route, not the address: an address may contain a token. */
+  /** The pattern of the route. The address itself may contain a token, and is not logged. */
   route: string;
   outcome?: string;
   receiptId?: string;
   clientId?: string;
   /** The code of the refusal. */
   code?: string;
-  /** The body that arrived. Only its length and the start of its hash are logged. */
+  /** The body that arrived. The log has only its length and the start of its hash. */
   rawBody?: Buffer;
 }
 
-/** The facts of requests whose line will be written. */
+/** The facts of requests that will be logged. */
 const factsOf = new WeakMap<IncomingMessage, RequestFacts>();
 
 /** Adds facts to the log line of a request. */
@@ -25,14 +25,14 @@ export function noteFacts(request: IncomingMessage, more: Partial<RequestFacts>)
   if (facts) Object.assign(facts, more);
 }
 
-/** Returns the start of the body's SHA-256 in hex: a log can tell copies apart without showing their content. */
+/** Returns the start of the body's SHA-256 in hex, by which readers of a log can compare bodies. */
 export function bodyHash(rawBody: Buffer): string {
   return hash("sha256", rawBody, "hex").slice(0, 12);
 }
 
 /**
- * Returns a function that logs one line per request, with a request id and its result. The serializers choose what is
- * written; the address, query, headers and body of a request are not.
+ * Returns a function that logs one line per request, with a request id and the result. The serializers choose
+ * the logged properties: never the address, query, headers or body of a request.
  */
 export function requestLog(logger: Logger): (request: IncomingMessage, response: ServerResponse) => void {
   const log = pinoHttp({
@@ -54,7 +54,7 @@ export function requestLog(logger: Logger): (request: IncomingMessage, response:
     customSuccessMessage: () => "payment request",
     customErrorMessage: () => "payment request",
   });
-  // pino-http makes two child loggers for every request, whose bindings the one line contains anyway.
+  // pino-http makes two child loggers for every request, although the one line has their bindings anyway.
   Object.assign(log.logger, { child: () => log.logger });
   return (request, response) => {
     if (!logger.isLevelEnabled("error")) return;

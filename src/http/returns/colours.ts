@@ -1,6 +1,6 @@
 type Rgb = readonly number[];
 
-/** Returns the style that gives links and buttons the merchant's colour, or none without a colour. */
+/** Returns the style that gives links and buttons the merchant's colour, or an empty string. */
 export function accentStyle(accent: string | undefined): string {
   if (accent === undefined) return "";
   const rgb = readColour(accent);
@@ -11,8 +11,9 @@ export function accentStyle(accent: string | undefined): string {
 }
 
 /**
- * Returns the style that gives the page the merchant's colour, or none without a colour. On light pages it is mixed with white until
- * dark text can be read on it, and on dark pages with black until it is darker than the card.
+ * Returns the style that gives the page the merchant's colour, or an empty string. For light pages, the
+ * colour is mixed with white until dark text is readable on it. For dark pages, it is mixed with black until
+ * it is darker than the card.
  */
 export function backgroundStyle(background: string | undefined): string {
   if (background === undefined) return "";
@@ -26,12 +27,12 @@ function readColour(colour: string): Rgb {
   return [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
 }
 
-/** Returns the colour with this share of black (0) or white (255). */
+/** Returns the colour mixed with black (0) or white (255), which has this share of the result. */
 function mix(rgb: Rgb, towards: number, share: number): Rgb {
   return rgb.map((part) => Math.round(part + (towards - part) * share));
 }
 
-/** Mixes the colour with black (0) or white (255) until its contrast with the other one is so much. */
+/** Mixes the colour with black (0) or white (255) until its contrast with `other` is `wanted`. */
 function mixedUntil(rgb: Rgb, towards: number, other: Rgb, wanted: number): Rgb {
   let share = 0;
   while (contrast(mix(rgb, towards, share), other) < wanted) share += 0.02;
@@ -39,8 +40,8 @@ function mixedUntil(rgb: Rgb, towards: number, other: Rgb, wanted: number): Rgb 
 }
 
 /**
- * Returns the colours on one card. The colour is mixed with black or white until its contrast with the card is 4.5 to 1.
- * The text on a button has the card's colour, so it has that contrast too.
+ * Returns the CSS variables of the colours on one card. The colour is mixed with black or white until its
+ * contrast with the card is 4.5 to 1. Text on a button has the card's colour, so its contrast is the same.
  */
 function accentRules(rgb: Rgb, { card, towards }: { card: Rgb; towards: number }): string {
   const main = mixedUntil(rgb, towards, card, 4.5);
@@ -51,7 +52,7 @@ function hex(rgb: Rgb): string {
   return `#${rgb.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** Returns the contrast of two colours by WCAG 2.2. */
+/** Returns the contrast of two colours, as WCAG 2.2 defines it. */
 function contrast(one: Rgb, other: Rgb): number {
   const [a, b] = [luminance(one), luminance(other)];
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);

@@ -1,13 +1,14 @@
 import { delayedAfterMs } from "../../checkout/handle-return.js";
 
-/** The time for which a page asks for the state. */
+/** The time during which a page asks for the state. */
 export const liveMs = 15 * 60 * 1000;
 
 /**
- * Asks for the state until it is final, less and less often, for at most a quarter of an hour. Then it says
- * that it has stopped. It also asks when the customer comes back from another app, because a phone delays the
- * timers of hidden pages. After a minute it says that the payment is delayed, even if it gets no answer. It
- * also updates the amount: a person may have accepted another one.
+ * A script that asks for the state of the payment until the state is final, at growing intervals, for at most
+ * a quarter of an hour. Then the page shows that the script has stopped. The script also asks when the
+ * customer comes back from another app, because a phone delays the timers of hidden pages. After a minute the
+ * page shows that the payment is delayed, even without an answer. The script also updates the amount, because
+ * a person may have accepted another one.
  */
 export const liveScript = `
 (() => {

@@ -9,26 +9,26 @@ import { rawBodyReader } from "../webhook/raw-body.js";
 import { claimPage, notFoundPage } from "./return-page.js";
 import { frameFor, redirectTo, sendForm, sendReturnPage, returnTokenOf } from "./send-return-page.js";
 
-/** The answer to a posted claim. With `invalid` and `wait` the form is shown again. */
+/** The result of a posted claim. With `invalid` and `wait`, the page shows the form again. */
 type ClaimAnswer =
   | { outcome: "kept" | "closed" | "unknown" | "foreign" }
   | { outcome: "invalid"; view: ReturnView; number: string }
   | { outcome: "wait"; view?: ReturnView; seconds: number };
 
-/** The form has one short field. */
+/** The maximum size of the body. The form has one short field. */
 const limitBytes = 2048;
 const bodyTimeoutMs = 10_000;
-/** The claims that one payment may post: a customer may correct a number a few times. */
+/** The limit of claims for one payment. A customer may correct a number a few times. */
 const perPayment = { perMinute: 1, burst: 5 };
-/** The claims of one client address. A mobile network has many customers behind one address. */
+/** The limit of claims from one client address. Many customers of a mobile network share one address. */
 const perAddress = { perMinute: 20, burst: 60 };
 
-/** Returns whether the address is that of the form. A request has no `query` outside of an Express application. */
+/** Returns whether the request's address is that of the form. Only Express gives a request its `query`. */
 export function asksForClaim({ url }: Request): boolean {
   return /^[^?]*\?(.*&)?claim(=|&|$)/.test(url);
 }
 
-/** Returns the endpoint that takes a posted claim. It shows the form again where it cannot, and otherwise the page. */
+/** Returns the endpoint that takes a posted claim. After a refusal, it may send the form again. */
 export function claimEndpoint<Covers extends SignedField, Tx>(
   payments: Payments<Covers, Tx>,
   kind: ReturnKind,
@@ -49,13 +49,13 @@ export function claimEndpoint<Covers extends SignedField, Tx>(
         response.setHeader("Retry-After", answer.seconds);
         return sendForm(response, 429, frame, claimPage(frame, answer));
       default:
-        // The page itself, without the query: a reload of it sends nothing again.
+        // The redirect leads to the page without the query, so that a reload sends nothing again.
         return redirectTo(response, "?");
     }
   };
 }
 
-/** Returns a function that takes a posted claim. It reads the body last, and limits what one address and one payment can post. */
+/** Returns a function that takes a posted claim, with limits for each address and each payment. */
 function claimReceiver<Covers extends SignedField, Tx>(
   { claimPaid, handleReturn, options }: Payments<Covers, Tx>,
   kind: ReturnKind,
@@ -82,21 +82,22 @@ function claimReceiver<Covers extends SignedField, Tx>(
   };
 
   async function readNumber(request: Request): Promise<string> {
-    // An application may have parsed forms before the router.
+    // The application may have parsed the form before the router got the request.
     const parsed = request.body as { number?: unknown } | undefined;
     if (typeof parsed?.number === "string") return parsed.number;
     try {
       return new URLSearchParams((await readBody(request)).toString()).get("number") ?? "";
     } catch {
-      // Too long, too slow, or read by something else: then no number came.
+      // A body that is too long, too slow, or read by other code counts as an empty number.
       return "";
     }
   }
 }
 
 /**
- * Returns whether a page of another site posted this. The address alone gives the right to post, and no cookie does, so a page that does
- * not know the address can post nothing. Old browsers send neither header, or the origin "null", because the page sends no Referer.
+ * Returns whether a page of another site posted the claim. No cookie gives the right to post, only the
+ * address does, so a page that does not have the address can post nothing. Old browsers send neither header,
+ * or the origin "null", because the page sends no Referer.
  */
 function isForeign({ headers }: Request, own: string): boolean {
   const site = headers["sec-fetch-site"];

@@ -16,7 +16,7 @@ import {
 import { replyJson } from "../reply.js";
 import { noteFacts } from "../request-log.js";
 
-/** Returns the endpoints of one return address: the page, and the state that the page asks for. */
+/** Returns the endpoints of one return address: for the page, and for the state, which the page reads. */
 export function returnEndpoints<Covers extends SignedField, Tx>(
   payments: Payments<Covers, Tx>,
   kind: ReturnKind,
@@ -27,7 +27,7 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
   const route = `${options.paths[kind]}/:token`;
   const redirect = kind === "success" ? returns.successUrl : returns.cancelUrl;
 
-  /** Shows the page, or redirects to the merchant's. Keeps a claim that is posted to it. */
+  /** Sends the page, or redirects to the merchant's page. Takes a claim that is posted to this address. */
   async function show(request: Request, response: Response): Promise<void> {
     noteFacts(request, { route });
     const isClaim = asksForClaim(request);
@@ -42,7 +42,7 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
     sendReturnPage(response, 200, frame, page ?? returnPage(view, frame));
   }
 
-  /** Returns the current state to the page, which asks for it repeatedly. */
+  /** Sends the current state to the page, which asks for it repeatedly. */
   async function state(request: Request, response: Response): Promise<void> {
     noteFacts(request, { route: `${route}/state` });
     if (!isReading(request, response)) return;
@@ -57,7 +57,7 @@ export function returnEndpoints<Covers extends SignedField, Tx>(
     return view;
   }
 
-  /** Handles an error of the store or of the merchant's renderer, which does not change the payment. */
+  /** Handles an error of the store or of the merchant's renderer. The payment does not change. */
   function guarded(
     endpoint: (request: Request, response: Response) => Promise<void>,
     onError: (request: Request, response: Response) => void,
@@ -89,17 +89,17 @@ function isReading(request: Request, response: Response): boolean {
   return false;
 }
 
-/** The kit reads no body here, except a claim's. Node would go on receiving one after the answer if the connection were kept. */
+/** Returns whether a body is unread. Node would go on receiving it if the connection stayed open. */
 function hasUnreadBody({ complete, headers }: Request): boolean {
   return (
     !complete && (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0)
   );
 }
 
-/** Returns whether a person came back: HEAD requests and prefetches do not count. */
+/** Returns whether a person opened the page. HEAD requests and prefetches do not count. */
 function isVisit({ method, headers }: Request): boolean {
   const purposes = ["sec-purpose", "purpose", "x-purpose", "x-moz"].flatMap((name) => headers[name] ?? []);
   const isAhead = purposes.some((purpose) => /prefetch|prerender/i.test(purpose));
-  // Safari's page of favourites.
+  // Safari sends `preview` to show the page in its favourites.
   return method === "GET" && !isAhead && headers["x-purpose"] !== "preview";
 }

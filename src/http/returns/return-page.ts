@@ -11,7 +11,7 @@ import { htmlPage, drawing } from "../../pages/page.js";
 import { accentStyle, backgroundStyle } from "./colours.js";
 import { liveMs, liveScript } from "./live-script.js";
 
-/** The input of a page, besides the payment. */
+/** The input of a page, except the payment. */
 export interface PageFrame {
   /** The code of a language that `returnTranslations` or `shop.translations` has. */
   language: string;
@@ -20,7 +20,7 @@ export interface PageFrame {
     ReturnOptions,
     "shopName" | "logoUrl" | "accent" | "background" | "backLabel" | "contact" | "translations"
   >;
-  /** The addresses of the shop, of the order and of another attempt, with their placeholders filled in. */
+  /** The addresses of the shop, of the order and of a new attempt, with filled-in placeholders. */
   backUrl?: string | undefined;
   orderUrl?: string | undefined;
   payAgainUrl?: string | undefined;
@@ -30,7 +30,7 @@ function translationsOf({ language, shop }: Pick<PageFrame, "language" | "shop">
   return translationsIn(language, shop.translations);
 }
 
-/** Returns what the page shows of a payment in this state. The page also asks for it repeatedly, as JSON. */
+/** Returns the values that the page shows for a payment. The page also reads them repeatedly, as JSON. */
 export function returnStatus(
   { state, payment, canClaim }: Pick<ReturnView, "state" | "payment" | "canClaim">,
   frame: Pick<PageFrame, "language" | "shop">,
@@ -48,12 +48,12 @@ export function returnStatus(
   };
 }
 
-/** Returns the provider's number of a payment, where it is paid and the service proved the number. What a customer wrote is never shown. */
+/** Returns the provider's number of a paid payment, if it is proven. A customer's number is never shown. */
 function receiptOf({ state, reported }: Payment): string | undefined {
   return state === "completed" && reported?.verified.includes("providerId") ? reported.providerId : undefined;
 }
 
-/** Returns the page of a browser that came back. Without scripts it reloads itself while the payment may change. */
+/** Returns the page for a customer who came back. Without scripts, a live page reloads itself. */
 export function returnPage(view: ReturnView, frame: PageFrame): string {
   const { payment, waitedMs, canClaim } = view;
   const text = translationsOf(frame);
@@ -90,8 +90,8 @@ export function returnPage(view: ReturnView, frame: PageFrame): string {
 }
 
 /**
- * Returns the page with the form in which a customer gives the number of a payment. It does not reload itself, so that nothing that is
- * written gets lost.
+ * Returns the page with the form in which a customer gives the number of a payment. The page does not reload
+ * itself, so that no input is lost.
  */
 export function claimPage(
   frame: PageFrame,
@@ -131,8 +131,9 @@ export function notFoundPage(frame: PageFrame): string {
 }
 
 /**
- * Returns the links to another attempt, to the order and to the shop, with the one to the form of a claim behind the first of these.
- * The first link that is shown is the button of the page: the style shows the one to another attempt only where it is safe.
+ * Returns the links to a new attempt, to the order and to the shop. The link to the form of a claim is behind
+ * the first of the last two. The first visible link is the button of the page. The style shows the link to a
+ * new attempt only if another attempt is safe.
  */
 function waysOut(frame: PageFrame, claim?: HtmlFragment): HtmlFragment {
   const { shop, backUrl, orderUrl, payAgainUrl } = frame;
@@ -151,7 +152,7 @@ function waysOut(frame: PageFrame, claim?: HtmlFragment): HtmlFragment {
   ];
 }
 
-/** Returns the page that is shown while the store does not answer; it reloads itself. */
+/** Returns the page for the time when the store does not answer. The page reloads itself. */
 export function unavailablePage(frame: PageFrame): string {
   const text = translationsOf(frame).unavailable;
   return page(frame, { state: "unavailable", ...text, head: reloading(3) });
@@ -167,9 +168,9 @@ interface PageContent {
   message: string;
   head?: HtmlFragment;
   rest?: HtmlFragment;
-  /** The note about updates of the page. Only a page with it has the script. */
+  /** The text about updates of the page. A page without this text has no script. */
   live?: Html;
-  /** The script shows this text after a minute, also without an answer. */
+  /** The text that the script shows after a minute, even without an answer. */
   delayed?: { title: string; message: string };
   hasEnded?: boolean;
   canClaim?: boolean;
@@ -209,7 +210,7 @@ function brand({ shopName, logoUrl }: PageFrame["shop"]): HtmlFragment {
   return html`<p class="over"><img class="logo" src="${logoUrl}" alt="${shopName}" /></p>`;
 }
 
-/** Returns a link where the contact is an address, a mailbox or a telephone number as a whole. */
+/** Returns the contact, as a link if it is an https address, an e-mail address or a telephone number. */
 function contactLink(contact: string): HtmlFragment {
   const link = (href: string) => html`<a href="${href}">${contact}</a>`;
   if (/^https:\/\/[^\s]+$/.test(contact)) return link(contact);
@@ -217,7 +218,7 @@ function contactLink(contact: string): HtmlFragment {
   return /^\+?[\d ().-]{5,24}$/.test(contact) ? link(`tel:${contact.replace(/[^\d+]/g, "")}`) : contact;
 }
 
-/** Every sign is in the page, and the style shows the sign of the state: the script changes the state only. */
+/** All signs, of which the style shows one. So the script must change only the state. */
 const signs = (["circle", "clock", "tick", "back", "alert", "search"] as const).map(drawing);
 
 const returnStyle = `

@@ -6,7 +6,7 @@ import { readLanguage } from "../../pages/language.js";
 import { newNonce } from "../../pages/page.js";
 import { type PageFrame } from "./return-page.js";
 
-/** Returns what the page of a request needs besides the payment. */
+/** Returns the input of a request's page, except the payment. */
 export function frameFor(returns: ReturnOptions, request: Request, view: ReturnView | undefined): PageFrame {
   return {
     language: languageOf(request, view, Object.keys(returns.translations ?? {})),
@@ -18,14 +18,14 @@ export function frameFor(returns: ReturnOptions, request: Request, view: ReturnV
   };
 }
 
-/** Returns the language of the payment or of the browser. A request has the method only inside of an Express application. */
+/** Returns the language of the payment or of the browser. Only Express gives a request `acceptsLanguages`. */
 function languageOf(request: Request, view: ReturnView | undefined, more: readonly string[]): string {
   const acceptsLanguages = (...offered: string[]) =>
     expressRequest.acceptsLanguages.call(request, ...offered);
   return readLanguage({ acceptsLanguages }, view?.payment.locale, more);
 }
 
-/** Returns the last part of the return address. */
+/** Returns the token, which is the last part of the return address. */
 export function returnTokenOf({ params }: Request): string {
   return (params as { token?: string }).token ?? "";
 }
@@ -35,7 +35,7 @@ export function redirectTo(response: Response, address: string): void {
   response.writeHead(303, { ...privateHeaders, Location: asHeader(address) }).end();
 }
 
-/** Returns the address in ASCII, as headers need it: other characters become escaped UTF-8, as browsers write them. */
+/** Returns the address in ASCII for a header. Other characters become escaped UTF-8, as in browsers. */
 function asHeader(address: string): string {
   return address.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
 }
@@ -47,7 +47,7 @@ const privateHeaders = {
   "X-Content-Type-Options": "nosniff",
 } as const;
 
-/** Sends a page with its headers. */
+/** Sends a page with its security headers. */
 export function sendReturnPage(
   response: Response,
   status: number,
@@ -71,20 +71,20 @@ export function sendReturnPage(
   response.end(bytes);
 }
 
-/** Sends a page with a form, which may be sent to this origin only. */
+/** Sends a page with a form, which can post to this origin only. */
 export function sendForm(response: Response, status: number, frame: PageFrame, markup: string): void {
   sendReturnPage(response, status, frame, markup, "'self'");
 }
 
-/** Returns where images may come from: the page itself, and the origin of the logo. */
+/** Returns the sources of images for the Content-Security-Policy: the page, and the origin of the logo. */
 function imageSources(logoUrl: string | undefined): string {
   if (logoUrl === undefined) return "data:";
   return `data: ${/^https:\/\/[^/]+/.exec(logoUrl)?.[0] ?? "'self'"}`;
 }
 
 /**
- * Returns the configured address with the values of a payment, each escaped so that it stays one part of the address. Without
- * a payment, an address with placeholders leads nowhere.
+ * Returns the configured address with the escaped values of a payment. Without a payment, returns `undefined`
+ * for an address with placeholders.
  */
 export function fillAddress(template: string | undefined, payment: Payment | undefined): string | undefined {
   const placeholders = /\{(reference|clientId)\}/g;

@@ -6,8 +6,8 @@ import { asBuffer } from "../../shared/bytes.js";
 const captured = new WeakMap<IncomingMessage, Buffer>();
 
 /**
- * Keeps the exact bytes of a request for the signature check, where the application parses JSON before the payment router.
- * It is a `verify` hook of body-parser:
+ * Keeps the exact bytes of a request for the signature check. For applications that parse JSON before the
+ * payment router: use this function as the `verify` hook of body-parser.
  *
  * @example
  * app.use(express.json({ verify: captureRawBody }));
@@ -15,7 +15,7 @@ const captured = new WeakMap<IncomingMessage, Buffer>();
  */
 export function captureRawBody(request: IncomingMessage, _response: ServerResponse, rawBody: Buffer): void {
   const bytes = asBuffer(rawBody);
-  // As a middleware it would never call `next`.
+  // If this function is used as a middleware, `next` would never be called.
   if (!bytes)
     throw new TillkitError(
       "option_invalid",
@@ -31,18 +31,18 @@ interface Reading extends Waiting {
 
 type ParsedRequest = IncomingMessage & { body?: unknown; rawBody?: unknown };
 
-/** Returns a function for the exact bytes of a request, read now or kept by {@link captureRawBody}. It throws or rejects. */
+/** Returns a function that returns the exact bytes of a request: reads them, or finds the kept ones. */
 export function rawBodyReader({ limitBytes, bodyTimeoutMs }: { limitBytes: number; bodyTimeoutMs: number }) {
-  // The timeout is for the whole body: a sender of single bytes would otherwise never be late.
+  // The timeout is for the whole body, because a sender of single bytes would otherwise never be late.
   const deadlines = new Deadlines<Reading>(bodyTimeoutMs, ({ refuse }) => refuse(tooSlow(bodyTimeoutMs)));
   return function readRawBody(request: ParsedRequest): Buffer | Promise<Buffer> {
-    // `express.raw()` keeps the bytes in `body`, some hosting platforms in `rawBody`.
+    // `express.raw()` keeps the bytes in `body`. Some hosting platforms keep them in `rawBody`.
     const kept = captured.get(request) ?? asBuffer(request.body) ?? asBuffer(request.rawBody);
     if (kept) {
       if (kept.length > limitBytes) throw tooLarge(limitBytes);
       return kept;
     }
-    // Bytes that are serialised again from a parsed body are not the bytes that were signed.
+    // The kit cannot make the signed bytes again from a parsed body.
     if (request.readableDidRead) {
       throw consumed(
         "Something read the webhook's body before the payment router did, so the kit cannot check the signature. " +
@@ -55,7 +55,7 @@ export function rawBodyReader({ limitBytes, bodyTimeoutMs }: { limitBytes: numbe
   };
 }
 
-/** Reads the body by hand: nothing is decompressed or decoded, so body-parser has nothing to do here. */
+/** Reads the body without body-parser, because the kit needs no decompression or decoding. */
 function readStream(
   request: IncomingMessage,
   limitBytes: number,
@@ -85,13 +85,13 @@ function readStream(
         bytes = length;
         return;
       }
-      // Refused at the first byte too many, because the sender may never end.
+      // The body is refused at the first byte too many, because its sender may never end.
       request.pause();
       refuse(tooLarge(limitBytes));
     });
     request.on("end", () => {
       deadlines.delete(reading);
-      // A copy, where the buffer has grown beyond the body.
+      // If the buffer has grown beyond the body, only the bytes of the body are copied.
       resolve(
         !body || body.length === bytes ? (body ?? Buffer.alloc(0)) : Buffer.from(body.subarray(0, bytes)),
       );
@@ -100,14 +100,14 @@ function readStream(
     request.on("close", () => {
       if (!request.readableEnded) refuse(incomplete(undefined));
     });
-    // A middleware that waits for something may have paused it.
+    // A middleware may have paused the request.
     request.resume();
   });
 }
 
 /**
- * Returns a buffer with the chunk behind the first `bytes` bytes. It grows by doubling: a list of chunks of one byte each
- * would take several hundred times the memory of the body.
+ * Returns a buffer with the chunk behind the first `bytes` bytes. The buffer grows by doubling, because a
+ * list of chunks of one byte each would take several hundred times the memory of the body.
  */
 function append(body: Buffer, bytes: number, chunk: Buffer, limitBytes: number): Buffer {
   const length = bytes + chunk.length;

@@ -12,17 +12,17 @@ import { rawBodyReader } from "./raw-body.js";
 import { refuse, replyReceived } from "../reply.js";
 import { bodyHash, noteFacts } from "../request-log.js";
 
-/** The pause between two lines about wrong signatures. */
+/** The minimum time between two log lines about wrong signatures. */
 const mismatchLogMs = 60_000;
 
-/** Returns the endpoint that the service posts webhooks to. */
+/** Returns the endpoint to which the service posts webhooks. */
 export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Payments<Covers, Tx>) {
   const { receiveWebhook, options, notify, logger } = payments;
   const readRawBody = rawBodyReader(options.webhook);
   const countSignature = mismatchLog(logger, options.webhook.keepRefused);
   const spend = options.webhook.failures && failureThrottle(options.webhook.failures);
 
-  /** Returns the seconds of the `Retry-After` header, where the answer has one. */
+  /** Returns the seconds of the `Retry-After` header, or `undefined` for an answer without it. */
   function retryAfterOf(request: IncomingMessage, code: RejectionCode): number | undefined {
     if (code === "record_unavailable") return 5;
     return isVerificationFailure(code) ? spend?.(clientAddress(request)) : undefined;
@@ -47,7 +47,7 @@ export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Paymen
       replyReceived(response);
       if (!isByDoctor) countSignature(true);
     } catch (error) {
-      // Any other error is the kit's own: the answer is 503, so the service may send the webhook again.
+      // Any other error is the kit's own. The answer is 503, so that the service can send the webhook again.
       const { code, fix, cause } = isRejection(error) ? error : unexpected(error);
       const retryAfter = retryAfterOf(request, code);
       const status = isVerificationFailure(code) && retryAfter !== undefined ? 429 : rejectionStatus[code];
@@ -61,29 +61,31 @@ export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Paymen
   };
 }
 
-/** Checks what is known before the body is read. */
+/** Checks the method and the headers, before the body is read. */
 function checkEnvelope({ method, headers }: IncomingMessage): void {
   if (method !== "POST") {
     throw new WebhookRejectedError("method_not_allowed", "Webhooks are sent with POST.");
   }
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
-    // Nothing is decompressed: a few bytes could become gigabytes.
+    // The kit decompresses nothing, because a few bytes could become gigabytes.
     throw new WebhookRejectedError(
       "content_encoding_unsupported",
       "Webhooks are sent without a content-encoding.",
     );
   }
-  // The interface shows no content type (4.4), so the signature decides. Only a browser's form is refused early.
+  // The interface shows no content type (4.4), so only a browser's form is refused here. The signature
+  // decides about all others.
   if (/^\s*(application\/x-www-form-urlencoded|multipart\/)/i.test(headers["content-type"] ?? "")) {
     throw new WebhookRejectedError("content_type_unsupported", "Webhooks are not sent as a form.");
   }
 }
 
 /**
- * Returns the headers, with a list for each repeated one, so that a scheme can reject a repeated signature. Node joins some
- * repeated headers with a comma; `rawHeaders` has them as they arrived. Behind `serverless-http` a request has none; its
- * repeated headers are joined, and a scheme refuses a list. Headers that came once are taken from `headers`, which a middleware may have changed.
+ * Returns the headers. A repeated header becomes a list, so that a scheme can refuse a repeated signature.
+ * Node joins some repeated headers with a comma, but `rawHeaders` has them as they arrived. Behind
+ * `serverless-http`, there are no `rawHeaders`, and the scheme refuses the joined value. Other headers come
+ * from `headers`, which a middleware may have changed.
  */
 function headersOf({
   headers,
@@ -104,8 +106,9 @@ function unexpected(cause: unknown): WebhookRejectedError {
 }
 
 /**
- * Returns a function that counts one webhook, by whether its signature matched. Logs the first mismatch, and
- * later at most one line in a minute, with the rate. If the secret is wrong, every webhook mismatches; a forgery is a single one.
+ * Returns a function that counts one webhook with a matching or a wrong signature. Logs the first mismatch,
+ * and later at most one line in a minute, with the rate. If the secret is wrong, every webhook mismatches. A
+ * forgery is a single mismatch.
  */
 export function mismatchLog(
   logger: Logger,
