@@ -17,16 +17,16 @@ interface BackgroundParts<Tx> {
   watch: StoreWatch<Tx>;
 }
 
-/** How long running handlers may take to finish when the kit closes. */
+/** The maximum time in which running handlers can finish when the kit closes. */
 const drainMs = 10_000;
 
-/** How long the store may take to close: it may wait for a transaction that hangs. */
+/** The maximum time in which the store can close. It may wait for a transaction that hangs. */
 const maxStoreCloseMs = 20_000;
 
-/** How long a sweep and the lookups may take to end: they may wait for a store that hangs. */
+/** The maximum time in which a sweep and the lookups can end. They may wait for a store that hangs. */
 const maxIdleMs = 5000;
 
-/** Returns `start` and `close` of the kit: dispatching, sweeping, draining the spool, and the store's wake-ups. */
+/** Returns `start` and `close` of the kit, which start and stop its work in the background. */
 export function createBackground<Tx>(
   { store, ready, refused }: Core<Tx>,
   { dispatches, sweepMs }: Pick<ResolvedOptions, "dispatches" | "sweepMs">,
@@ -44,14 +44,14 @@ export function createBackground<Tx>(
       if (isClosed) return;
       if (dispatches) dispatcher.start({ keepAlive });
       stopWaking ??= store.wake?.(() => dispatcher.wake());
-      // The next sweep repeats a failed one; a store that is not available is reported by what depends on it.
+      // The next sweep repeats a failed one. Other parts report a store that is not available.
       timer ??= setInterval(() => void sweeper.sweep().catch(() => {}), sweepMs).unref();
       intake.keeper.start();
       refused?.start();
       try {
         await ready();
       } finally {
-        // Also where the store is away now: it may come back as an older copy.
+        // The watch also starts if the store is not available, because it may come back as an older copy.
         if (!isClosed) await watch.start();
       }
     },

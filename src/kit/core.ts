@@ -9,12 +9,12 @@ import { type RecordingParts } from "../webhook/recording/recording-parts.js";
 import { RefusedWebhooks } from "../webhook/refused-webhooks.js";
 import { type ResolvedOptions } from "./options/resolve-options.js";
 
-/** What every part of the kit shares. */
+/** The objects that all parts of the kit share. */
 export interface Core<Tx> extends RecordingParts<Tx> {
   logger: Logger;
   clock: ClockWatch;
   handlers: Handlers<Tx>;
-  /** Keeps refused webhooks; `undefined` where none are kept. */
+  /** Keeps refused webhooks. `undefined` if the kit keeps none. */
   refused: RefusedWebhooks | undefined;
   /** Adds a listener for notices. */
   listen: Notices["add"];
@@ -24,12 +24,12 @@ export interface Core<Tx> extends RecordingParts<Tx> {
   onEvents: (listener: () => void) => void;
 }
 
-/** Makes the core. Does no I/O: `ready()` opens the store. */
+/** Creates the core. Does no I/O, because only `ready()` opens the store. */
 export function createCore<Covers extends SignedField, Tx>(options: ResolvedOptions<Covers, Tx>): Core<Tx> {
   const { store, now, signature } = options;
   const directory = options.webhook.keepRefused;
   const concurrency = options.dispatches ? options.dispatch.concurrency : 0;
-  // Pino's serializer writes "Object" as the type of what `loggable` returns, and no causes.
+  // Pino's serializer would write "Object" as the type of an error from `loggable`, and no causes.
   const serializers = { err: (error: unknown) => error };
   const given = options.logger || pino({ name: "tillkit", enabled: options.logger !== false });
   const logger = given.child({}, { serializers });
@@ -74,19 +74,19 @@ interface OpeningParts<Tx> {
 }
 
 /**
- * How often the handlers are registered again. A store forgets them where an older copy of its database is restored, or where an
- * asynchronous standby takes over.
+ * The interval at which the handlers are registered again. A store loses them if an older copy of its
+ * database is restored, or if an asynchronous standby takes over.
  */
 const registeredAgainMs = 10_000;
 
 /**
- * Returns `ready()`, which opens the store and registers the handlers of this process there. It must be awaited before
- * anything is recorded: an event has no dispatch for a handler name that the store does not know yet. A failed call is
- * repeated by the next one.
+ * Returns `ready()`, which opens the store and registers the handlers of this process. Must be awaited before
+ * anything is recorded, because an event gets no dispatch for a handler name that the store does not have
+ * yet. The next call repeats a failed one.
  */
 function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningParts<Tx>): () => Promise<void> {
   let migrated = false;
-  /** When each handler was registered first. */
+  /** The times of the first registrations, in the order of the handlers. */
   const since: string[] = [];
   let registeredAt = -Infinity;
   let opening: Promise<void> | undefined;
@@ -94,7 +94,7 @@ function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningPar
   async function register(): Promise<void> {
     registeredAt = performance.now();
     const at = now().toISOString();
-    // In the order of their addition, so a handler keeps its place.
+    // The keys are in the order in which the handlers were added, so that each keeps its index.
     const keys = handlers.keys().map((key, index) => (since[index] ? { ...key, since: since[index] } : key));
     await store.registerHandlers(keys);
     for (let index = since.length; index < keys.length; index++) since.push(at);
@@ -103,7 +103,7 @@ function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningPar
   async function open(): Promise<void> {
     if (!migrated) {
       await store.migrate();
-      // Read before anything is logged: a failed call is repeated.
+      // All warnings are read before the first is logged, because a failed call is repeated from the start.
       const warnings = await store.warnings({ concurrency });
       const option = "store";
       for (const warning of warnings) logger.warn({ option }, warning);
@@ -119,7 +119,7 @@ function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningPar
       });
       await opening;
     }
-    // Nothing waits for it: what fails is repeated, and the events of that time are found.
+    // No caller waits for this registration. If it fails, a later call repeats it.
     const isDue = since.length > 0 && performance.now() - registeredAt > registeredAgainMs;
     if (isDue) void register().catch(() => {});
   };

@@ -60,7 +60,7 @@ export function createPayments<Covers extends SignedField, Tx>(
   const core = createCore(options);
   const { store, now, newId } = core;
   const dispatcher = createDispatcher(core, options);
-  // What is not durable is a new store after each start.
+  // A store that is not durable is a new store after each start, so it has no identity.
   const identify = store.durable ? identifier(core, options.webhook.recordTimeoutMs) : undefined;
   const intake = createIntake(core, {
     ...options.webhook,
@@ -170,7 +170,7 @@ function checkoutParts<Covers extends SignedField, Tx>(
   const { service, publicUrl, paths, reuseForMs, clientIdPrefix } = options;
   const { afterMs: firstLookupMs } = fillDefaults("lookup", options.lookup);
   const returnUrls = { success: publicUrl + paths.success, cancel: publicUrl + paths.cancel };
-  // The token, the request and a second request after a 401 share one deadline; the rest is the store's.
+  // The token, the request and a second request after a 401 share `timeoutMs`. The rest is for the store.
   const creationMs = service.timeoutMs + 5000;
   return {
     store,
@@ -184,7 +184,7 @@ function checkoutParts<Covers extends SignedField, Tx>(
   };
 }
 
-/** Returns the methods for customers who come back. What they do lets the kit ask the service, where it may. */
+/** Returns the methods for customers who come back. After their action, the kit may ask the service. */
 function customerReturns<Tx>({ store, now }: Core<Tx>, lookups: Lookups<Tx> | undefined) {
   const parts = {
     store,
@@ -207,7 +207,7 @@ function readers<Tx>(store: PaymentStore<Tx>) {
   } satisfies Partial<Payments<never, Tx>>;
 }
 
-/** Returns the methods by which people see what needs them, and say what they do about it. */
+/** Returns the methods with which people read the entries that need them, and change them. */
 function attentionMethods<Covers extends SignedField, Tx>(
   core: Core<Tx>,
   { unmatchedAfterMs }: ResolvedOptions<Covers, Tx>,
@@ -224,7 +224,7 @@ function attentionMethods<Covers extends SignedField, Tx>(
   } satisfies Partial<Payments<never, Tx>>;
 }
 
-/** Returns the methods by which people control handlers, and their dead dispatches. */
+/** Returns the methods with which people control handlers, and their dead dispatches. */
 function handlerControls<Tx>(core: Core<Tx>, dispatcher: Dispatcher<Tx>) {
   const { store, now } = core;
   const parts = { store, now, onChanged: () => dispatcher.controlsChanged() };
@@ -260,7 +260,7 @@ function createSubscriptions<Covers extends SignedField, Tx>(
   };
 }
 
-/** Throws if no notice has this name: a listener for it would never be called. */
+/** Throws `option_invalid` if no notice has this name, because its listener would never be called. */
 function requireNotice(type: NoticeType): void {
   if ((noticeTypes as readonly string[]).includes(type)) return;
   const meant = suggestion(type, [...eventTypes, ...noticeTypes]);

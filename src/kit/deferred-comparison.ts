@@ -6,7 +6,7 @@ import {
 import { type StatementRows, type StatementRun } from "../statement/index.js";
 import { type PaymentStore } from "../store/index.js";
 
-/** Does what `compareStatement` does. The options are checked now, and the code is loaded when the run is read. */
+/** Does the work of `compareStatement`. Checks the options now, and loads the code at the first read. */
 export function deferredComparison(
   store: PaymentStore,
   rows: StatementRows,

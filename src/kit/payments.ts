@@ -52,84 +52,87 @@ import { type Logger } from "pino";
  */
 export interface Payments<Covers extends SignedField = SignedField, Tx = unknown> {
   /**
-   * Creates a payment at the service and resolves to the address where the customer pays. A second call with the same
-   * reference and amount returns the open attempt.
+   * Creates a payment at the service and resolves to the address where the customer pays. A second call with
+   * the same reference and amount returns the open attempt.
    *
    * @throws TillkitError `reference_invalid`, `amount_invalid`, `currency_invalid`, `client_id_invalid`,
-   * `metadata_invalid`, `locale_invalid`, `option_invalid`: nothing was stored or sent. `already_paid`, `paid_other_amount`,
-   * `client_id_taken`, `creation_pending_elsewhere`: nothing was sent.
-   * @throws PaymentCreationError when the service refused it, or gave no clear answer; see its `certainty`.
+   * `metadata_invalid`, `locale_invalid`, `option_invalid`: nothing was stored or sent. `already_paid`,
+   * `paid_other_amount`, `client_id_taken`, `creation_pending_elsewhere`: nothing was sent.
+   * @throws PaymentCreationError if the service refused the payment, or gave no clear answer; see its
+   * `certainty`.
    */
   create(request: PaymentRequest): Promise<CreatedPayment>;
   /**
-   * Stores a payment that other code created at the service. Its webhooks are matched from then on, and those that arrived
-   * before are matched now. A second call with the same values changes nothing.
+   * Stores a payment that other code created at the service. Its webhooks are matched from then on, and
+   * earlier webhooks are matched now. A second call with the same values changes nothing.
    *
    * @throws TillkitError `reference_invalid`, `amount_invalid`, `currency_invalid`, `client_id_invalid`,
-   * `metadata_invalid`, `service_id_invalid`, `service_id_taken`, `adoption_conflict`, `option_invalid`, `resolution_invalid`:
-   * nothing was changed.
+   * `metadata_invalid`, `service_id_invalid`, `service_id_taken`, `adoption_conflict`, `option_invalid`,
+   * `resolution_invalid`: nothing was changed.
    */
   adopt(adoption: Adoption): Promise<AdoptedPayment>;
   /**
-   * Resolves a mismatch, a double payment or an unmatched webhook, or completes a payment from a person's evidence. The history
-   * shows who did it, when and why.
+   * Settles a mismatch, a double payment or an unmatched webhook, or completes a payment from a person's
+   * evidence. The history shows who did it, when and why.
    *
-   * @throws TillkitError `resolution_invalid`, `resolution_not_possible`, `evidence_missing`, `evidence_invalid`,
-   * `evidence_mismatch`: nothing was changed.
+   * @throws TillkitError `resolution_invalid`, `resolution_not_possible`, `evidence_missing`,
+   * `evidence_invalid`, `evidence_mismatch`: nothing was changed.
    */
   resolve(resolution: Resolution): Promise<Resolved>;
   /**
-   * Compares a settlement statement with the stored payments: what is missing on either side, what differs, what was paid
-   * twice. Changes nothing. `readStatement` of `tillkit/statement` reads the rows of a CSV file.
+   * Compares a settlement statement with the stored payments. Finds payments that are missing on one side,
+   * differ, or were paid twice. Changes nothing. `readStatement` of `tillkit/statement` reads the rows of a
+   * CSV file.
    *
-   * @throws TillkitError `option_invalid`. The run itself: `statement_unreadable`, `statement_columns_unclear`,
-   * `statement_period_missing`.
+   * @throws TillkitError `option_invalid`. The run rejects with `statement_unreadable`,
+   * `statement_columns_unclear` or `statement_period_missing`.
    */
   compareStatement(rows: StatementRows, options?: StatementOptions): StatementRun;
   /**
-   * Resolves to the stored payment, or to `undefined`. Takes a clientId, a serviceId or a providerId; where no payment has the
-   * providerId, one whose customer has given it.
+   * Resolves to the stored payment with this clientId, serviceId or providerId, or to `undefined`. If no
+   * payment has the providerId, resolves to the payment whose customer has given this number.
    *
-   * @throws TillkitError `query_invalid`, also where several payments have the providerId
+   * @throws TillkitError `query_invalid`, also if several payments have the providerId
    */
   find(key: PaymentKey): Promise<Payment | undefined>;
   /**
-   * Resolves to one page of payments, selected by state, reference, providerId and time of creation; newest first by default.
+   * Resolves to one page of payments, selected by state, reference, providerId and time of creation. The
+   * newest payments come first by default.
    *
    * @throws TillkitError `query_invalid`
    */
   list(query?: PaymentQuery): Promise<PaymentList>;
   /**
-   * Resolves to everything that happened to one clientId, oldest first: webhooks, decisions, dispatches, returns,
-   * resolutions; on each page the newest 1,000 of each kind, and older ones on the next page. It is what support reads when a
-   * customer calls. Unmatched webhooks have a history too.
+   * Resolves to everything that happened to one clientId, oldest first: webhooks, decisions, dispatches,
+   * returns and resolutions. A page has at most 1,000 entries of each kind, and the first page has the
+   * newest. Support reads the history when a customer calls. Unmatched webhooks have a history too.
    *
    * @throws TillkitError `query_invalid`
    */
   history(clientId: string, query?: HistoryQuery): Promise<PaymentHistory>;
   /**
-   * Resolves to how many payments were sent out and completed, by channel, and how long they usually take. Reads at most the newest
-   * 20,000 payments of the time.
+   * Resolves to the number of payments that were created and completed, by channel, and how long they usually
+   * take. Reads at most the newest 20,000 payments of the time.
    *
    * @throws TillkitError `query_invalid`
    */
   figures(query: FiguresQuery): Promise<Figures>;
   /**
-   * Decides stored webhooks again, or a refused one, on the payments as they are now. By default it is a dry run, which reports
-   * what would change.
+   * Decides stored webhooks or a refused webhook again, on the payments as they are now. By default, the call
+   * is a dry run, which only reports the changes.
    *
    * @throws TillkitError `query_invalid`
    * @throws WebhookRejectedError if the signature of `refused` does not match
    */
   replay(query?: ReplayQuery): Promise<Replayed>;
   /**
-   * Runs dead dispatches again, one or many. By default it is a dry run, which reports them.
+   * Runs one or many dead dispatches again. By default, the call is a dry run, which only reports them.
    *
    * @throws TillkitError `query_invalid`
    */
   replayDispatches(query?: DispatchQuery): Promise<RevivedDispatches>;
   /**
-   * Resolves to what became of the dispatches that a run of {@link Payments.replayDispatches} has revived.
+   * Resolves to the results of the dispatches that a run of {@link Payments.replayDispatches} has revived.
    *
    * @throws TillkitError `query_invalid`
    */
@@ -139,8 +142,8 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   onPaymentCompleted(handler: Handler<"payment.completed", Covers, Tx>, options?: HandlerOptions): void;
   /**
    * Adds a handler of a durable event, or a listener for a notice of this process: see {@link NoticeMap}. Add
-   * handlers before the first webhook arrives: a handler name that is new to the store gets the events that are
-   * recorded from then on. The options are those of handlers.
+   * handlers before the first webhook arrives, because a name that is new to the store gets only events that
+   * are recorded from then on. `options` are for handlers only.
    *
    * @throws TillkitError `handler_name_taken` for a second handler of an event without a name of its own.
    */
@@ -155,98 +158,104 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   onAny(handler: Handler<EventType, Covers, Tx>, options?: HandlerOptions): void;
 
   /**
-   * Opens the store and starts to dispatch. The router calls it; call it in a worker without HTTP, which then runs until
-   * {@link Payments.close}. Rejects when the store cannot be opened now; the kit keeps trying.
+   * Opens the store and starts to dispatch. The router calls this method. A worker without HTTP must call it
+   * itself, and runs until {@link Payments.close}. Rejects if the store cannot be opened now, but the kit
+   * keeps trying.
    */
   start(options?: { keepAlive?: boolean }): Promise<void>;
-  /** Stops dispatching, waits at most 10 s for running handlers, releases claims, and closes the store. */
+  /** Stops dispatching, waits at most 10 s for running handlers, releases claims and closes the store. */
   close(): Promise<void>;
 
-  /** Receives one webhook; for frameworks other than Express. The router calls it. */
+  /** Receives one webhook, for frameworks other than Express. The router calls this method. */
   receiveWebhook(this: void, request: WebhookRequest): Promise<Receipt>;
-  /** Handles one browser that came back; for frameworks other than Express. */
+  /** Handles one browser that came back, for frameworks other than Express. */
   handleReturn(this: void, request: ReturnRequest): Promise<ReturnView | undefined>;
   /**
-   * Keeps the number that a customer gives for a payment that is not confirmed; for pages of one's own. Nothing is decided by it, and
-   * limits of how often are the caller's. Resolves to `undefined` for a token that is forged, unknown or expired.
+   * Keeps the number that a customer gives for a payment that is not confirmed, for an application's own
+   * pages. The number decides nothing. The caller must limit how often customers give one. Resolves to
+   * `undefined` for a token that is forged, unknown or expired.
    */
   claimPaid(this: void, request: PaymentClaimRequest): Promise<PaymentClaimOutcome | undefined>;
-  /** Sends a notice to the listeners of this process; for frameworks other than Express. */
+  /** Sends a notice to the listeners of this process, for frameworks other than Express. */
   notify<Type extends NoticeType>(this: void, type: Type, notice: NoticeMap[Type]): void;
   /**
-   * Looks up payments that are due, and raises overdue payments and webhooks that have waited too long. The kit does it
-   * every `sweepMs`. A call during a sweep of this process gets the result of that sweep.
+   * Looks up payments that are due, and raises overdue payments and webhooks that have waited too long. The
+   * kit does this every `sweepMs`. A call during a sweep of this process gets the result of that sweep.
    */
   sweep(): Promise<Swept>;
 
-  /** Resolves to the health, for a readiness probe and a person on call. Never rejects. */
+  /** Resolves to the health, for a readiness probe or a person on call. Never rejects. */
   health(): Promise<Health>;
   /**
-   * Resolves to one page of what needs a person: what is wrong, since when, and the next step. The most urgent rule comes first, and of
-   * one rule the oldest entry. It reads indexes only, however many payments are stored.
+   * Resolves to one page of entries that need a person: the problem, its beginning, and the next step. The
+   * most urgent rule comes first, and within a rule the oldest entry. Reads indexes only, however many
+   * payments are stored.
    *
    * @throws TillkitError `query_invalid`
    */
   attention(query?: AttentionQuery): Promise<AttentionList>;
   /**
-   * Assigns, snoozes or settles an entry of {@link Payments.attention}, or adds a note to it. The history of the payment shows who did it,
-   * when and why. The same call again changes nothing.
+   * Assigns, snoozes or settles an entry of {@link Payments.attention}, or adds a note to it. The history of
+   * the payment shows who did it, when and why. A repeated call changes nothing.
    *
-   * @throws TillkitError `resolution_invalid`; `resolution_not_possible` where the entry is closed, or its cause must be ended
-   * otherwise; `store_conflict` where another person was faster: the message says what that person did.
+   * @throws TillkitError `resolution_invalid`; `resolution_not_possible` if the entry is closed, or its cause
+   * must end in another way; `store_conflict` if another person was faster: the message shows that person's
+   * change.
    */
   attend(id: string, action: AttentionAction): Promise<AttendedEntry>;
-  /** Resolves to the handlers that the store knows, with what waits for them, what is dead, and what people decided about them. */
+  /** Resolves to the handlers in the store, with waiting and dead dispatches and people's decisions. */
   handlers(): Promise<HandlerStatus[]>;
   /**
-   * Pauses a handler in all processes, within one poll. Its events wait, and use up no attempt; runs that have started end as usual.
-   * Webhooks are taken as before. A second call returns the pause that there is.
+   * Pauses a handler in all processes, within one poll. Its events wait, and use up no attempt. Runs that
+   * have started end as usual, and webhooks arrive as before. A second call returns the present pause.
    *
    * @throws TillkitError `option_invalid`, `handler_unknown`
    */
   pauseHandler(name: string, options: PauseOptions): Promise<ControlledHandler>;
   /**
-   * Lets a paused handler run again, oldest event first.
+   * Lets a paused handler run again, with the oldest event first.
    *
    * @throws TillkitError `option_invalid`, `handler_unknown`
    */
   resumeHandler(name: string, options: ResumeOptions): Promise<ControlledHandler>;
   /**
-   * Limits the runs of a handler in a second, over all processes. The runs of one second may begin at the same time.
+   * Limits the runs of a handler per second, over all processes. The runs of one second may begin at the same
+   * time.
    *
    * @throws TillkitError `option_invalid`, `handler_unknown`
    */
   limitHandler(name: string, options: LimitOptions): Promise<ControlledHandler>;
   /**
-   * Retires a handler name that no process registers any more. Later events get no dispatch for it. Its dispatches that are
-   * not done, dead ones too, become `retired`: they never run again. A run of it at this moment is rolled back, unless it
-   * commits first. Resolves to the number of retired dispatches, and logs a warning if the store does not know the name. May be
-   * repeated. With `event` it retires only the registration of the name for that event, which a handler has left behind that now
-   * wants other events.
+   * Retires a handler name that no process registers any more. Later events get no dispatch for this name.
+   * Dispatches that are not done, including dead ones, become `retired`, and never run again. A current run
+   * is rolled back, unless it commits first. Resolves to the number of retired dispatches. Logs a warning if
+   * the store does not have the name. The call may be repeated. With `event`, retires only the name's
+   * registration for that event, which a handler has left that now handles other events.
    *
    * @throws TillkitError `handler_registered` if this process has a handler of that name
    */
   retireHandler(name: string, options?: RetireHandlerOptions): Promise<number>;
   /**
-   * Deletes raw bodies of final webhooks, and events whose dispatches are done or retired, recorded before
-   * `before`. Payments, eventKeys, and everything that is parked, unsettled, undone or dead stay.
+   * Deletes raw bodies of final webhooks, and events whose dispatches are done or retired, if they were
+   * recorded before `before`. Keeps payments, eventKeys, and everything that is parked, unsettled, undone or
+   * dead.
    *
    * @throws TillkitError `query_invalid`
    */
   prune(options: { before: Date }): Promise<Pruned>;
   /**
-   * Writes a backup of a SQLite database to a file that does not exist yet, while the shop goes on. Resolves to its size in
-   * bytes when it is durable. A file with this name is always complete.
+   * Writes a backup of a SQLite database to a new file, while the shop goes on. Resolves to the size in bytes
+   * when the backup is durable. A file with this name is always complete.
    *
-   * @throws TillkitError `backup_refused` for a file that exists, and for databases that have a tool of their own;
+   * @throws TillkitError `backup_refused` if the file exists, or the database has its own tool;
    * `backup_failed`, `store_unavailable`, `backup_unsupported`.
    */
   backup(file: string): Promise<{ bytes: number }>;
 
-  /** The store in use. A SQL store has `query`, for reads outside of transactions. */
+  /** The store in use. A SQL store has `query` for reads outside of transactions. */
   readonly store: SqlStoreOrStoreOver<Tx> & SqlPart<Tx>;
   /** The options with every default filled in. */
   readonly options: ResolvedOptions<Covers, Tx>;
-  /** The logger in use; it writes nothing where `logger: false` was given. */
+  /** The logger in use. With `logger: false`, it writes nothing. */
   readonly logger: Logger;
 }

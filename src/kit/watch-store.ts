@@ -6,31 +6,31 @@ import { type Receipt } from "../webhook/recording/arrival.js";
 import { type Spool } from "../webhook/spool/spool.js";
 import { type Core } from "./core.js";
 
-/** What the watch works with. */
+/** The parts of the kit that the watch uses. */
 export interface WatchParts<Tx> {
   store: PaymentStore<Tx>;
   spool: Pick<Spool, "tie"> | undefined;
-  /** Returns the store's identity within some time; `undefined` for a store that has none. */
+  /** Returns the identity of the store. `undefined` for a store that is not durable. */
   identify: (() => Promise<string>) | undefined;
   notify: Notify;
-  /** Called when the store went back: the service may be asked for what it lost. */
+  /** Called if the store went back, so that the kit can ask the service about the lost changes. */
   onWentBack: () => void;
 }
 
-/** How often the store is asked. */
+/** The interval at which the watch asks the store. */
 const checkMs = 10_000;
 
-/** Of each such time, one webhook is remembered until the next check. */
+/** The time of which one webhook is remembered for the next check. */
 const slotMs = 500;
 
-/** How long a store that does not answer may delay the end of the kit. */
+/** The maximum time by which a store that does not answer delays the end of the kit. */
 const maxCloseMs = 2000;
 
 const maxRemembered = 2 * (checkMs / slotMs);
 
 /**
- * Returns the function that asks the store for its identity, with a limit of time. A store that hangs is asked once, and not again by each
- * caller: a drain of the spool and the watch wait for it, and `close` for both.
+ * Returns a function that asks the store for its identity, with a limit of time. While a store hangs, all
+ * callers wait for the same question: a drain of the spool, the watch, and `close`.
  */
 export function identifier<Tx>(
   { store, newId }: Pick<Core<Tx>, "store" | "newId">,
@@ -45,29 +45,30 @@ export function identifier<Tx>(
 }
 
 /**
- * Notices that the store went back in time, or was replaced, while the process runs and over a restart. A store keeps the row of each
- * webhook for ever, so one that it acknowledged and no longer has shows that it is an older copy. The webhooks of the last seconds are
- * remembered here, and the last one in the directory of the spool.
+ * Notices that the store went back in time or was replaced, while the process runs or before its start. A
+ * store keeps the row of each webhook forever. So if a row that the store acknowledged is gone, the store is
+ * an older copy. The watch remembers the webhooks of the last seconds, and the spool's directory remembers
+ * the last one.
  */
 export class StoreWatch<Tx> {
   readonly #parts: WatchParts<Tx>;
   #recent: string[] = [];
   #slotEndsAt = -Infinity;
-  /** The newest webhook that the store has shown. */
+  /** The newest webhook that a check has found in the store. */
   #newest: string | undefined;
-  /** The webhook that the directory of the spool remembers. */
+  /** The webhook that the spool's directory remembers. */
   #kept: string | undefined;
   #identity: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #checking: Promise<void> | undefined;
-  /** Why the health is degraded; `undefined` while the store has never gone back. */
+  /** The reason why the health is degraded. `undefined` while the store has never gone back. */
   problem: TillkitError | undefined;
 
   constructor(parts: WatchParts<Tx>) {
     this.#parts = parts;
   }
 
-  /** Notes webhooks that the store has acknowledged. */
+  /** Remembers webhooks that the store has acknowledged. */
   noteRecorded(receipts: readonly Receipt[]): void {
     const last = receipts.findLast(({ outcome }) => outcome !== "duplicate" && outcome !== "spooled");
     if (!last) return;
@@ -78,7 +79,7 @@ export class StoreWatch<Tx> {
     if (this.#recent.length > maxRemembered) this.#recent.shift();
   }
 
-  /** Resolves after the first check; others follow every few seconds. Never rejects. */
+  /** Resolves after the first check, and starts a check every few seconds. Never rejects. */
   async start(): Promise<void> {
     if (!this.#parts.store.durable || this.#timer) return;
     this.#timer = setInterval(() => void this.#checkOnce(), checkMs).unref();
@@ -86,8 +87,8 @@ export class StoreWatch<Tx> {
   }
 
   /**
-   * Remembers the last webhook. Resolves when every question to the store has its answer, or when the store
-   * does not answer.
+   * Waits for the running check, and checks the last webhooks, which the directory then remembers. Does not
+   * wait longer for a store that does not answer.
    */
   async close(): Promise<void> {
     clearInterval(this.#timer);
@@ -95,7 +96,7 @@ export class StoreWatch<Tx> {
     if (this.#recent.length > 0) await withTimeout(this.#checkOnce(), maxCloseMs);
   }
 
-  /** A failed check is repeated by the next one. What needs the store reports that it is not available. */
+  /** Runs a check, or joins the running one. The next check repeats a failed one. */
   #checkOnce(): Promise<void> {
     return (this.#checking ??= this.#check()
       .catch(() => {})
@@ -123,7 +124,7 @@ export class StoreWatch<Tx> {
     this.#identity = found;
   }
 
-  /** Returns the newest of these webhooks. Where one is gone it says so, and returns none: that is said once. */
+  /** Returns the newest of these webhooks. If one is gone, reports it once, and returns `undefined`. */
   async #checkWebhooks(receiptIds: readonly string[]): Promise<string | undefined> {
     for (const receiptId of receiptIds) {
       const [found] = await this.#parts.store.webhooks({ receiptId, limit: 1 });
@@ -136,7 +137,7 @@ export class StoreWatch<Tx> {
     return receiptIds.at(-1);
   }
 
-  /** Reads what the directory of the spool remembers. A problem of the spool is told by the spool. */
+  /** Reads the webhook that the spool's directory remembers. The spool itself reports its own problems. */
   async #recall(): Promise<void> {
     const tie = await this.#parts.spool?.tie.read().catch((error: unknown) => {
       if (hasCode(error, "store_unavailable")) throw error;

@@ -1,6 +1,6 @@
 import { type ErrorCode, TillkitError } from "../../errors/index.js";
 
-/** What one argument must be. With a question mark it may be left out. */
+/** The kind of one argument. An argument with a question mark may be left out. */
 type Kind = "object" | "object?" | "text" | "key" | "function" | "rows";
 
 const isObject = (given: unknown): boolean =>
@@ -24,7 +24,7 @@ function isIterable(given: unknown, by: symbol): boolean {
   return typeof given === "object" && given !== null && by in given;
 }
 
-/** The arguments of the methods that callers in JavaScript may forget, and the code of the error. */
+/** The methods whose arguments are checked: the code of the error, and the kind of each argument. */
 const methods = {
   adopt: ["option_invalid", "object"],
   resolve: ["resolution_invalid", "object"],
@@ -53,7 +53,7 @@ const methods = {
 
 const synchronous: readonly string[] = ["compareStatement", "on", "onAny", "onPaymentCompleted"];
 
-/** Returns the methods so that each refuses an argument of a wrong kind, with a code. A query that is a text would select everything. */
+/** Returns the methods, each with a check of its arguments. A string as a query would select everything. */
 export function withCheckedArguments<Given extends Record<keyof typeof methods, unknown>>(
   given: Given,
 ): Given {

@@ -5,7 +5,8 @@ import { storeMethods } from "./store-methods.js";
 type Methods = Record<string, (...args: unknown[]) => unknown>;
 
 /**
- * Returns the store for a database that one string names, as `sqlStore` does. The code of the SQL stores is loaded at its first use.
+ * Returns the store for a database that one string names, as `sqlStore` does. The first use loads the code of
+ * the SQL stores.
  *
  * @throws ConfigurationError `option_invalid`
  */
@@ -17,7 +18,7 @@ export function deferredStore(database: string): SqlPaymentStore {
     const { sqlStore } = await import("../../store/sql/index.js");
     store ??= sqlStore(at);
   }
-  // Once the store is loaded, a call costs no promise of its own.
+  // After the store is loaded, a call makes no additional promise.
   const call = (name: string, args: unknown[]): unknown =>
     store ? (store as unknown as Methods)[name]!(...args) : load().then(() => call(name, args));
   const forwarding = [...storeMethods, "runShared", "backup", "query"].map(
@@ -27,7 +28,7 @@ export function deferredStore(database: string): SqlPaymentStore {
   function wake(listener: () => void): () => void {
     let stop: (() => void) | undefined = () => undefined;
     const begin = (): void => void (stop &&= store!.wake!(listener));
-    // The other calls report why the store cannot be loaded.
+    // If the store cannot be loaded, the other calls report the reason.
     load().then(begin, () => undefined);
     return () => {
       stop?.();

@@ -10,7 +10,7 @@ import { checkCoverage } from "../../webhook/signature/index.js";
 import { type SignatureScheme } from "../../webhook/signature/scheme.js";
 import { type KeepRefusedOptions, type PaymentsOptions } from "./options.js";
 
-/** Everything that the check of one option may depend on. */
+/** The values on which the check of an option may depend. */
 export interface AllOptions {
   options: PaymentsOptions;
   environment: NodeJS.ProcessEnv;
@@ -18,7 +18,7 @@ export interface AllOptions {
   paths: Readonly<Record<string, unknown>>;
 }
 
-/** Returns what is wrong with the value of an option, which may be `undefined`. */
+/** Returns the problems of an option's value. The value may be `undefined`. */
 export type OptionCheck = (option: string, value: unknown, all: AllOptions) => ConfigurationProblem[];
 
 function invalid(option: string, message: string): ConfigurationProblem[] {
@@ -98,7 +98,7 @@ export const store: OptionCheck = (option, value, { environment }) => {
 
 const returnPlaceholders = ["reference", "clientId"];
 
-/** Returns the problems of a return address. It must not become a script or another host. */
+/** Returns the problems of a return address. It must not be a script, or lead to another host. */
 export const returnAddress: OptionCheck = (option, address) => {
   if (address === undefined) return [];
   const used = typeof address === "string" ? [...address.matchAll(/\{(\w*)\}/g)] : [];
@@ -118,12 +118,12 @@ export const returnAddress: OptionCheck = (option, address) => {
 };
 
 function isReturnAddress(address: string): boolean {
-  // A header cannot hold control characters, nor half a surrogate pair.
+  // A header cannot contain control characters, or half of a surrogate pair.
   if (/[\s\p{Cc}\p{Surrogate}]/u.test(address)) return false;
   return /^\/(?![/\\])[^\s\\]*$/.test(address) || /^https?:\/\/[^\s\\{}/?#@]+([/?#][^\s\\]*)?$/.test(address);
 }
 
-/** Returns the problems of one of the router's paths. Express would read other characters as a pattern. */
+/** Returns the problems of one of the router's paths. Express reads some characters as a pattern. */
 export const path: OptionCheck = (option, _value, { paths }) => {
   const name = option.slice("paths.".length);
   const path = paths[name];
@@ -138,13 +138,13 @@ function isPath(path: unknown): path is string {
   return typeof path === "string" && /^(\/(?!\.+(\/|$))[A-Za-z0-9._-]+)+$/.test(path);
 }
 
-/** Returns whether Express takes the path for the other one, or for one below it. It ignores capitals. */
+/** Returns whether Express matches the path with the other one, or one below. Capitals do not count. */
 function isBelow(path: string, other: string): boolean {
   return `${path}/`.toLowerCase().startsWith(`${other}/`.toLowerCase());
 }
 
 export const directory: OptionCheck = (option, given, { options }) => {
-  // The check of the spool refuses what is no object.
+  // If the spool is not an object, its own check refuses it.
   if (!isGroup(options.spool)) return [];
   const directory: unknown = given === undefined ? options.store?.spoolDirectory : given;
   if (typeof directory === "string" && directory.trim() !== "") return [];
@@ -185,7 +185,7 @@ export const confirm: OptionCheck = (option, value, { options }) => {
   return invalid(option, 'is "lookup", and nothing is looked up: set lookup: true, or leave confirm out.');
 };
 
-/** Returns one problem for each language, which lists every key that is missing, unknown or unusable. */
+/** Returns one problem for each language, with all keys that are missing, unknown or unusable. */
 export const languageTables: OptionCheck = (option, value) => {
   if (value === undefined) return [];
   if (!isObject(value))
@@ -215,12 +215,12 @@ function translationProblems(given: ReadonlyMap<string, unknown>): string[] {
   );
 }
 
-/** Returns the entries of a table, with those of the tables in it, by their paths. */
+/** Returns the entries of a table and of the tables in it, by their paths. */
 function translationsBelow(table: unknown, above = ""): [string, unknown][] {
   if (!isObject(table)) return [[above || "all", table]];
   return Object.entries(table).flatMap(([name, entry]) => {
     const path = above === "" ? name : `${above}.${name}`;
-    // No table has more levels.
+    // A table has two levels at most.
     return isObject(entry) && above === ""
       ? translationsBelow(entry, path)
       : [[path, entry] as [string, unknown]];

@@ -4,7 +4,7 @@ import { unknownOptions } from "../../shared/unknown-names.js";
 import { optionGroupOf, optionRows, optionsIn, fillDefaults } from "./option-table.js";
 import { type PaymentsOptions } from "./options.js";
 
-/** Returns all problems of the options; empty when the kit can use them. */
+/** Returns all problems of the options. The list is empty if the kit can use them. */
 export function problemsOf<Covers extends SignedField, Tx>(
   options: PaymentsOptions<Covers, Tx>,
   environment: NodeJS.ProcessEnv,

@@ -6,19 +6,19 @@ import * as check from "./option-checks.js";
 import { type FailureOptions, type PaymentsOptions } from "./options.js";
 import * as read from "./read-variables.js";
 
-/** One option. Its documentation is the comment of its field in `options.ts`. */
+/** One option. The comment of its field in `options.ts` is its documentation. */
 export interface OptionRow<Value = unknown> {
   /** The variable that sets the option. */
   variable?: string;
-  /** Returns the value of the variable's text. By default the text is the value. */
+  /** Converts the variable's text to the option's value. By default, the text is the value. */
   parse?: (text: string, option: string) => Value;
-  /** Returns the value that several variables set. */
+  /** Returns the value for an option that several variables set. */
   make?: (environment: read.Environment) => Value;
   default?: Exclude<Value, undefined>;
   check?: check.OptionCheck;
 }
 
-/** The options of a group by their paths: `webhook.limitBytes`. */
+/** The options of a group, by their paths, such as `webhook.limitBytes`. */
 type Inside<Path extends string, Group> = {
   [Name in keyof Group & string as `${Path}.${Name}`]-?: Group[Name];
 };
@@ -41,7 +41,7 @@ type Values = Required<PaymentsOptions> &
 const whole = (value: number, max: number) => ({ default: value, check: check.wholeNumber(max) });
 const count = (value: number) => whole(value, Number.MAX_SAFE_INTEGER);
 const timer = (ms: number) => whole(ms, maxTimerMs);
-/** At most 100 years: with a longer one, the kit could compute a time that no Date can hold. */
+/** A duration has a limit of 100 years, so that the kit computes no time beyond the range of Date. */
 const duration = (ms: number) => whole(ms, 36_525 * 24 * 60 * 60 * 1000);
 
 const address: check.OptionCheck = (option, value) => addressProblems(option, value);
@@ -52,7 +52,7 @@ const label = check.matching(
 
 const colour = check.matching(/^#[\da-f]{6}$/i, "must be a string: a colour in the form #0b6650.");
 
-/** Every option of the kit: its variable, its default and its check, in the order of docs/options.md. */
+/** Every option of the kit with its variable, default and check, in the order of docs/options.md. */
 export const optionTable = {
   publicUrl: { variable: "TILLKIT_PUBLIC_URL", check: address },
   service: {},
@@ -71,7 +71,7 @@ export const optionTable = {
   "webhook.recordTimeoutMs": timer(3000),
   "webhook.bodyTimeoutMs": timer(10_000),
   "webhook.failures": { check: check.failures },
-  // `burst` lets a service with a wrong secret notice it; `perMinute` lets it notice again later.
+  // With `burst`, a service with a wrong secret gets 401 at first, and with `perMinute` again later.
   "webhook.failures.perMinute": count(60),
   "webhook.failures.burst": count(100),
   "webhook.keepRefused": {
@@ -93,7 +93,7 @@ export const optionTable = {
   "returns.shopName": { variable: "TILLKIT_SHOP_NAME", check: label },
   "returns.logoUrl": {
     variable: "TILLKIT_LOGO_URL",
-    // The origin becomes a part of the Content-Security-Policy.
+    // The origin of the address becomes a part of the Content-Security-Policy.
     check: check.matching(
       /^(https:\/\/[\w.-]+(:\d{1,5})?)?\/(?![/\\])[^\s\\\p{Cc}]*$/u,
       "must be a string: an https address, or a path such as /logo.svg on the shop's host.",
@@ -133,7 +133,7 @@ export const optionTable = {
   "lookup.perSecond": whole(5, 10_000),
   "lookup.afterReturnMs": timer(3000),
   "lookup.timeoutMs": timer(10_000),
-  // The check refuses another text.
+  // The check refuses any other text.
   confirm: { variable: "TILLKIT_CONFIRM", parse: (text) => text as "lookup", check: check.confirm },
   logger: {
     variable: "TILLKIT_LOG",
@@ -143,18 +143,18 @@ export const optionTable = {
   now: { default: () => new Date(), check: check.timeFunction },
 } satisfies { readonly [Name in keyof Values]: OptionRow<Values[Name]> };
 
-/** All rows with their paths. */
+/** All rows of the table, with their paths. */
 export const optionRows: readonly (readonly [string, OptionRow])[] = Object.entries<OptionRow>(
-  // Each `parse` and `make` returns what its option takes, which the declaration above checks.
+  // The types of `parse` and `make` are already checked by the declaration above.
   optionTable as Record<string, OptionRow>,
 );
 
-/** Returns the path of the group that an option is in; `""` for those at the top. */
+/** Returns the path of the group that contains an option, or `""` for an option at the top. */
 export function optionGroupOf(option: string): string {
   return option.slice(0, Math.max(0, option.lastIndexOf(".")));
 }
 
-/** Returns the rows of a group such as `webhook.failures`, by their names in it. */
+/** Returns the rows of a group such as `webhook.failures`, by the names of the options. */
 export function optionsIn(group: string): Readonly<Record<string, OptionRow>> {
   const own = optionRows.filter(([option]) => optionGroupOf(option) === group);
   return Object.fromEntries(own.map(([option, row]) => [option.slice(option.lastIndexOf(".") + 1), row]));
@@ -163,13 +163,13 @@ export function optionsIn(group: string): Readonly<Record<string, OptionRow>> {
 /** A group of options with the defaults filled in. */
 export type WithDefaults<Options> = { [Name in keyof Options]-?: Exclude<Options[Name], undefined> };
 
-/** Returns a copy of a group of options. Reads each option once, also accessors of a class. */
+/** Returns a copy of a group of options. Reads each option once, including accessors of a class. */
 export function readGroup<Options extends object>(group: string, given: Options): Options {
   const names = new Set([...Object.keys(given), ...Object.keys(optionsIn(group))]);
   return Object.fromEntries([...names].map((name) => [name, given[name as keyof Options]])) as Options;
 }
 
-/** Returns the defaults of a group with the given values over them. `undefined` counts as absent. */
+/** Returns a group of options in which the defaults replace options that are absent or `undefined`. */
 export function fillDefaults<Options extends object>(
   group: string,
   given: Options | undefined,

@@ -10,8 +10,8 @@ import { type PartialOptions, type PaymentsOptions } from "./options.js";
 import { type Environment, partVariables } from "./read-variables.js";
 
 /**
- * Returns the options that the `TILLKIT_*` variables set. `paymentRouter()` without an argument uses it. docs/options.md lists
- * the variables.
+ * Returns the options that the `TILLKIT_*` variables set. `paymentRouter()` without an argument uses these
+ * options. docs/options.md lists the variables.
  *
  * @throws ConfigurationError with every problem, by the names of the variables.
  */
@@ -21,14 +21,15 @@ export function optionsFromEnvironment(
   return completeOptions({}, environment);
 }
 
-/** The options that are completed name by name. */
+/** The groups in which each option is completed separately. */
 const completedGroups = ["service", "webhook", "returns"] as const;
 
 /**
- * Returns the given options, and what is not given from the `TILLKIT_*` variables. A given option wins, and the variables for
- * it are not read. `service`, `webhook` and `returns` are completed name by name; every other option is taken whole.
+ * Returns the given options, completed from the `TILLKIT_*` variables. If an option is given, its variable is
+ * not read. In `service`, `webhook` and `returns`, each option is completed separately. Every other group is
+ * taken whole.
  *
- * @throws ConfigurationError with every problem, by the names of the variables for options that are not given.
+ * @throws ConfigurationError with every problem. An option that is not given has its variable's name.
  */
 export function completeOptions<Covers extends SignedField, Tx>(
   given: PartialOptions<Covers, Tx>,
@@ -55,13 +56,13 @@ export function completeOptions<Covers extends SignedField, Tx>(
       failed.add(option);
     }
   }
-  // The overloads of the router make sure that the types are those of the environment where they are not given.
+  // The router's overloads give the options that come from the environment the right types.
   const completed = options as unknown as PaymentsOptions<Covers, Tx>;
 
-  // A part that could not be made has its own problems: that it is absent is not another one.
+  // An option whose variable was refused is not reported again as missing.
   const others = problemsOf(completed, environment as NodeJS.ProcessEnv);
   problems.push(...others.filter(({ option }) => !failed.has(option)));
-  // TEST and BENCH are those of the kit's own tests and benchmark.
+  // Variables with TEST and BENCH belong to the kit's own tests and benchmark.
   const isOurs = ([name]: [string, unknown]) => /^TILLKIT_(?!TEST_|BENCH_)/.test(name);
   const ours = Object.fromEntries(Object.entries(environment).filter(isOurs));
   problems.push(...unknownOptions("", ours, knownVariables));
@@ -78,7 +79,7 @@ export function completeOptions<Covers extends SignedField, Tx>(
   return completed;
 }
 
-/** Returns the value that the environment has for an option, or `undefined`. */
+/** Returns the value of an option from the environment, or `undefined`. */
 function valueFrom(environment: Environment, option: string, { variable, parse, make }: OptionRow): unknown {
   if (make) return make(environment);
   const text = variable && environment[variable]?.trim();
@@ -86,7 +87,7 @@ function valueFrom(environment: Environment, option: string, { variable, parse, 
   return parse ? parse(text, option) : text;
 }
 
-/** The variable that sets each option: problems name the variable instead of the option. */
+/** The variable of each option. Problems name the variable instead of the option. */
 const variables: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     optionRows.flatMap(([option, { variable }]) => (variable ? [[option, variable]] : [])),
@@ -95,7 +96,7 @@ const variables: Readonly<Record<string, string>> = {
 };
 const knownVariables = Object.fromEntries(Object.values(variables).map((name) => [name, 1]));
 
-/** Returns the variable of an option, of its group (`spool.directory`), or of its list (`signature.secret[0]`). */
+/** Returns the variable of an option, of its group (`spool.directory`), or of its list (`secret[0]`). */
 function variableOf(option: string): string | undefined {
   return variables[option] ?? variables[option.split(/[.[]/, 1)[0]!] ?? variables[option.replace("[0]", "")];
 }
@@ -105,7 +106,7 @@ function inReadingOrder(a: ConfigurationProblem, b: ConfigurationProblem): numbe
   return order.indexOf(variableOf(a.option) ?? "") - order.indexOf(variableOf(b.option) ?? "");
 }
 
-/** Returns a function that names the variable in a problem, unless its option was given. */
+/** Returns a function that replaces the option in a problem by its variable, unless the option was given. */
 function byVariable(given: Readonly<Record<string, unknown>>) {
   return ({ code, option, message }: ConfigurationProblem): ConfigurationProblem => {
     const [group = "", name = ""] = option.split(/[.[]/);

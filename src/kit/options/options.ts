@@ -139,12 +139,12 @@ export interface LookupOptions {
 }
 
 /**
- * A store: that of `sqliteStore`, `postgresStore` or `mysqlStore`, one that `storeOver` made, or any other
- * {@link PaymentStore}. The compiler names this type where something else is given.
+ * A store: one of `sqliteStore`, `postgresStore`, `mysqlStore` or `storeOver`, or any other {@link
+ * PaymentStore}. If another value is given, the compiler's message contains the name of this type.
  */
 export interface SqlStoreOrStoreOver<Tx = unknown> extends PaymentStore<Tx> {}
 
-/** What a store has beside the contract: that of `tillkit/sql` has `query`, any other one nothing. */
+/** The members of a store in addition to the contract: `query` for a SQL store, none for any other store. */
 export type SqlPart<Tx> = [Tx] extends [SqlTx<infer Raw>] ? SqlPaymentStore<Raw> : unknown;
 
 /**

@@ -7,12 +7,12 @@ import { refusedDirectoryOf } from "../../shared/refused-files.js";
 import { deferredStore } from "./deferred-store.js";
 import { type KeepRefusedOptions, type SpoolDirectoryOptions } from "./options.js";
 
-/** The environment variables. */
+/** Environment variables, by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The variables of what is made of several, by the path that a problem of it has. docs/options.md has these
- * comments.
+ * The variables of options that several variables set, by the path that a problem names. docs/options.md
+ * contains these comments.
  */
 export const partVariables = {
   /** A fixed access token */
@@ -70,7 +70,7 @@ export function signatureFrom(environment: Environment): SignatureScheme {
     textIn(environment, `signature.${name}`);
   const header = read("header");
   const algorithm = read("algorithm") as never;
-  // Not trimmed: whitespace in a secret is a mistake to report, not to repair.
+  // The secret is not trimmed, because whitespace in it is a mistake that must be reported.
   const current = environment[partVariables["signature.secret"]];
   const previous = environment[partVariables["signature.secret[1]"]];
   const secret = previous ? [current, previous] : current;
@@ -80,7 +80,7 @@ export function signatureFrom(environment: Environment): SignatureScheme {
     case "fields":
       return fieldsSignature({ secret, algorithm, header, merchantId: read("merchantId") });
     case "public-key": {
-      // Environment variables often hold line breaks as \\n.
+      // Environment variables often contain line breaks as \\n.
       const publicKey = read("publicKey")?.replaceAll("\\n", "\n");
       return publicKeySignature({ publicKey, algorithm, header });
     }

@@ -36,19 +36,19 @@ export interface ResolvedOptions<Covers extends SignedField = SignedField, Tx = 
       >
     >,
     Pick<PaymentsOptions, "clientIdPrefix" | "confirm" | "logger"> {
-  /** The payment service. The access token is a function, so that it is not printed. */
+  /** The payment service. The access token is a function, so that logs do not print it. */
   service: PaymentServiceOptions & { timeoutMs: number };
   /** The router's addresses below its mount path. */
   paths: WithDefaults<PathOptions>;
   /**
-   * Limits of the webhook endpoint. `failures` is `undefined` where there is no limit; `keepRefused` is the directory, or
-   * `undefined`.
+   * Limits of the webhook endpoint. `failures` is `undefined` if there is no limit. `keepRefused` is the
+   * directory, or `undefined`.
    */
   webhook: WithDefaults<Omit<WebhookOptions, "failures" | "keepRefused">> & {
     failures: WithDefaults<FailureOptions> | undefined;
     keepRefused: string | undefined;
   };
-  /** The spool's directory and size; `undefined` where there is no spool. */
+  /** The spool's directory and size. `undefined` if there is no spool. */
   spool: WithDefaults<SpoolDirectoryOptions> | undefined;
   /** When `payments.health()` changes its status. */
   health: WithDefaults<HealthOptions>;
@@ -56,12 +56,12 @@ export interface ResolvedOptions<Covers extends SignedField = SignedField, Tx = 
   dispatch: WithDefaults<DispatchOptions>;
   /** Whether this process calls handlers. */
   dispatches: boolean;
-  /** When and how often the service is asked; `undefined` where nothing is looked up. */
+  /** When and how often the service is asked. `undefined` if the kit looks nothing up. */
   lookup: WithDefaults<LookupOptions> | undefined;
 }
 
 /**
- * Fills in the defaults.
+ * Checks the options, and returns them with the defaults.
  *
  * @throws ConfigurationError with every problem of the options.
  */
@@ -69,7 +69,7 @@ export function resolveOptions<Covers extends SignedField, Tx>(
   given: PaymentsOptions<Covers, Tx>,
   environment: NodeJS.ProcessEnv = process.env,
 ): ResolvedOptions<Covers, Tx> {
-  // JavaScript may call createPayments() without options: then each required one is a problem.
+  // JavaScript may call createPayments() without options. Then each required option is a problem.
   requireOptions("createPayments", given ?? {}, "{ publicUrl, service, signature, store }");
   const options = readGroup("", given ?? {});
   const problems = problemsOf(options, environment);

@@ -3,7 +3,7 @@ import { type PaymentStore } from "../../store/contract.js";
 type OptionalMember = "runShared" | "wake" | "backup" | "spoolDirectory";
 type StoreMethod = Exclude<keyof PaymentStore, "durable" | "maxGroup" | OptionalMember>;
 
-/** The methods of every store. The compiler finds one that is missing here. */
+/** The methods of every store. The compiler reports a method that is missing here. */
 export const storeMethods = Object.keys({
   transaction: 1,
   runHandler: 1,
