@@ -2,7 +2,7 @@ import { checkAmount, sameValue } from "./money.js";
 import { type PaymentReport } from "./payment-report.js";
 import { type Money, type Payment } from "./payment.js";
 
-/** Returns whether the order got this payment: it is completed, and was not withheld from the order. */
+/** Returns whether the payment pays its order: it is completed, and was not withheld from the order. */
 export function paysOrder({ state, withheld }: Payment): boolean {
   return state === "completed" && withheld === undefined;
 }
@@ -18,9 +18,9 @@ export function firstPaid(attempts: readonly Payment[]): Payment | undefined {
 }
 
 /**
- * Returns the newest of the attempts that replaced this payment one after the other, or the payment itself. Follows the
- * attempts and not their times, because the clocks of two hosts may differ. A payment that was adopted comes before the attempts of
- * the kit: they may have been made while it was being stored.
+ * Returns the newest attempt of those that replaced this payment one after another, or the payment itself.
+ * Follows `replacedBy` and not the times, because the clocks of two hosts may differ. An attempt of the kit
+ * is newer than an adopted payment, because it may have been made while the payment was being stored.
  */
 export function newestAttempt(payment: Payment, attempts: readonly Payment[]): Payment {
   const following = new Map(attempts.map((attempt) => [attempt.clientId, attempt]));
@@ -37,17 +37,17 @@ export function newestAttempt(payment: Payment, attempts: readonly Payment[]): P
   return attempts.find(isMade) ?? newest;
 }
 
-/** Returns whether a stored payment belongs to the shop with this prefix. One that no kit has made was adopted. */
+/** Returns whether a stored payment belongs to the shop with this prefix. An adopted payment always does. */
 export function isOfShop({ clientId, returnKeyHash }: Payment, clientIdPrefix = ""): boolean {
   return clientId.startsWith(clientIdPrefix) || returnKeyHash === undefined;
 }
 
-/** Returns what was received for a completed payment. */
+/** Returns the amount that was received for a completed payment. */
 export function receivedOf({ total, received = total }: Payment): Money {
   return received;
 }
 
-/** Returns whether all of the money of a completed payment went back. */
+/** Returns whether all money of a completed payment went back. */
 export function isPaidBack(payment: Payment): boolean {
   return payment.refunded !== undefined && sameValue(payment.refunded, receivedOf(payment).value);
 }
@@ -57,13 +57,13 @@ export function sameTotal(a: Money, b: Money): boolean {
   return a.currency === b.currency && sameValue(a.value, b.value);
 }
 
-/** Returns the amount that a report names, or `undefined` where it is none. */
+/** Returns the amount that a report contains, or `undefined` if it is not a valid amount. */
 export function reportedTotal({ verified }: PaymentReport): Money | undefined {
   const total = { value: verified["total.value"], currency: verified["total.currency"] };
   return checkAmount(total) ? undefined : total;
 }
 
-/** Returns whether two reports of one payment name different ids of the service, or different numbers of the provider. */
+/** Returns whether two reports of one payment contain different service ids or provider's numbers. */
 export function isOtherTransfer(one: PaymentReport | undefined, other: PaymentReport | undefined): boolean {
   if (!other) return false;
   const number = numberOf(other);
@@ -72,7 +72,7 @@ export function isOtherTransfer(one: PaymentReport | undefined, other: PaymentRe
   );
 }
 
-/** Returns the provider's number, also if it is not signed: nothing is decided by it, and a person looks at one webhook more. */
+/** Returns the provider's number, even if it is not signed. Nothing is decided by it. */
 function numberOf({ verified, untrusted }: Pick<PaymentReport, "verified" | "untrusted">): unknown {
   return (verified.providerId ?? untrusted.providerId) || undefined;
 }

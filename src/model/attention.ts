@@ -1,6 +1,6 @@
 import { type Money, type Payment } from "./payment.js";
 
-/** The facts about a payment that a person has to see. A payment has one of them at most, the first that holds. */
+/** The facts about a payment that a person must see. A payment has at most one: the first that is true. */
 export const paymentNeeds = [
   "paid_other_amount",
   "paid_twice",
@@ -9,10 +9,10 @@ export const paymentNeeds = [
   "overdue",
 ] as const;
 
-/** The facts about a webhook that a person has to see. */
+/** The facts about a webhook that a person must see. */
 export const webhookNeeds = ["mismatched", "unmatched", "unconfirmed", "reported", "inadmissible"] as const;
 
-/** The number of one need at which `counts` of a store stops to count. */
+/** The maximum that `counts` of a store returns for one need. */
 export const maxCounted = 10_000;
 
 /** A fact about a payment that a person has to see. */
@@ -21,7 +21,7 @@ export type PaymentNeed = (typeof paymentNeeds)[number];
 /** A fact about a webhook that a person has to see. */
 export type WebhookNeed = (typeof webhookNeeds)[number];
 
-/** Returns what a person has to see about the payment. A fact that goes away takes it with it. */
+/** Returns the fact about the payment that a person must see, or `undefined` if there is none. */
 export function needOfPayment({ state, withheld, attention, overdueAt }: Payment): PaymentNeed | undefined {
   if (withheld === "unsettled") return "paid_other_amount";
   if (attention !== undefined) return attention === "settled" ? undefined : attention;
@@ -31,7 +31,7 @@ export function needOfPayment({ state, withheld, attention, overdueAt }: Payment
   return state === "pending" ? "overdue" : undefined;
 }
 
-/** Why a person is needed, the most urgent first: what `payments.attention` lists. */
+/** The rules that `payments.attention` lists, the most urgent first. */
 export const attentionRules = [
   "claimed",
   "paid_other_amount",
@@ -50,84 +50,84 @@ export const attentionRules = [
   "health",
 ] as const;
 
-/** Why a person is needed; see docs/attention.md. */
+/** The reason why a person is needed: see docs/attention.md. */
 export type AttentionRule = (typeof attentionRules)[number];
 
-/** The kind of the notes of what people did about entries. */
+/** The kind of the notes that contain people's changes of entries. */
 export const attentionNotes = "attention";
 
-/** What a person did about an entry. */
+/** One change that a person made to an entry. */
 export interface AttentionChange {
-  /** What the person did. */
+  /** The action of the person. */
   did: "assigned" | "snoozed" | "noted" | "settled";
-  /** Who. */
+  /** The person who did it. */
   by: string;
-  /** ISO 8601 UTC. */
+  /** When: ISO 8601 UTC. */
   at: string;
-  /** Why, or the note itself, as the person wrote it. */
+  /** The reason, or the note itself, as the person wrote it. */
   reason?: string;
-  /** Who had it, or until when it was snoozed, before. */
+  /** The value before: who had the entry, or until when it was snoozed. */
   before?: string;
-  /** Who has it, or until when it is snoozed, since; where it was settled, the document that shows it. */
+  /** The new value: who has the entry, until when it is snoozed, or the document of its settlement. */
   after?: string;
   /** The `key` of the call, if it had one. */
   key?: string;
 }
 
-/** What people did about an entry. */
+/** People's changes of an entry. */
 export interface AttentionNote {
-  /** Until when it is not listed: ISO 8601 UTC. */
+  /** The time until which the entry is not listed: ISO 8601 UTC. */
   snoozedUntil?: string;
-  /** The `since` of the fact that was snoozed: another fact is listed. Absent for facts of this process, and in earlier versions. */
+  /** The `since` of the snoozed fact. A later fact is listed. Absent for facts of this process. */
   snoozedFor?: string;
-  /** Who looks after it. */
+  /** The person who looks after the entry. */
   assigned?: string;
-  /** How it was settled. It holds for the fact of this `since`. */
+  /** The settlement of the entry. It applies only to the fact with this `since`. */
   settled?: {
     reason: string;
     by: string;
     at: string;
     since: string;
     document?: string;
-    /** What the store knew at that moment: the payment, the webhook without its bytes, the dispatch. */
+    /** The content of the store at that time: the payment, the webhook without its bytes, the dispatch. */
     evidence: Readonly<Record<string, unknown>>;
   };
   /** The last 50 changes, oldest first. */
   changes: readonly AttentionChange[];
 }
 
-/** Something that needs a person. It is derived from a fact, and closes with it. */
+/** A case that needs a person. The kit derives the entry from a fact, and closes it when the fact ends. */
 export interface AttentionEntry extends AttentionNote {
-  /** The rule and the subject: the same as long as the fact is there, and when it comes back. */
+  /** The rule and the subject. If a fact comes back, its entry has the same id as before. */
   id: string;
-  /** Why a person is needed. */
+  /** The rule of which the entry is a case. */
   rule: AttentionRule;
   /**
-   * What it is about: a clientId, the receiptId of a webhook that names no payment, an eventId with a handler, or the name of a handler
-   * or of a reason.
+   * The subject of the entry: a clientId, the receiptId of a webhook without a clientId, an eventId with a
+   * handler's name, or the name of a handler or of a reason of the health.
    */
   subject: string;
   /** When the fact came: ISO 8601 UTC. */
   since: string;
-  /** The time from then until now. */
+  /** The time from `since` until now. */
   ageMs: number;
-  /** What is wrong, in one sentence for people. */
+  /** The problem, in one sentence for people. */
   why: string;
-  /** What to do. Each command has a line of its own, which begins with `tillkit`. */
+  /** The next step. Each command is in its own line, which begins with `tillkit`. */
   next: string;
-  /** The payment, where it is about one. */
+  /** The clientId of the payment, if the entry is about one. */
   clientId?: string;
-  /** The order of the payment. */
+  /** The reference of the payment. */
   reference?: string;
-  /** The amount of the payment; where the store has no such payment, that of the webhook. */
+  /** The amount of the payment. If the store has no such payment, the amount of the webhook. */
   total?: Money;
-  /** How often it came: the webhooks of the payment with their copies, the runs of a dispatch, the claims. Absent for once. */
+  /** The number of repetitions: webhooks with their copies, runs of a dispatch, claims. Absent for one. */
   repeats?: number;
-  /** The number of changes by people. The methods that change it take it, so that two people do not undo each other's work. */
+  /** The number of changes by people. Pass it to `attend`, so that no one undoes another person's work. */
   version: number;
 }
 
-/** An entry that is closed, as it was when it was announced. */
+/** A closed entry, with its content at the time of its announcement. */
 export type ClosedEntry = Pick<
   AttentionEntry,
   "id" | "rule" | "subject" | "since" | "why" | "clientId" | "reference" | "total"

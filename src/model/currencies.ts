@@ -1,11 +1,12 @@
 /**
- * The month of the newest change of ISO 4217 in the table below: Bulgaria's lev was withdrawn on 1 January 2026. The
- * source is the public list datasets/currency-codes, revision ab9b0ae8, without withdrawn codes. `Intl` is no substitute:
- * it uses customary digits, which differ from ISO 4217 for some currencies.
+ * The month of the newest change of ISO 4217 in the table below, which is the end of Bulgaria's lev on 1
+ * January 2026. The source is the public list datasets/currency-codes, revision ab9b0ae8, without withdrawn
+ * codes. `Intl` cannot replace the table, because its customary digits differ from ISO 4217 for some
+ * currencies.
  */
 export const currenciesAsOf = "2026-01";
 
-/** Currency codes by the number of decimals of the minor unit; "none" for metals, funds and test codes. */
+/** Currency codes by the number of decimals. "none" is for metals, funds and test codes. */
 const codes: Readonly<Record<"0" | "2" | "3" | "4" | "none", string>> = {
   0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
   2: `AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CNY
@@ -29,7 +30,7 @@ export const activeCurrencies: readonly string[] = [...minorUnitByCode.keys()].t
 
 /**
  * Returns the number of decimals of the currency: 0 for KMF, 2 for EUR. Returns `undefined` for a currency
- * without a minor unit, and for a code that is not in the table. A newer currency is not an error.
+ * without a minor unit, and for a code that is not in the table, which may be a newer currency.
  */
 export function minorUnit(currency: string): number | undefined {
   return minorUnitByCode.get(currency);

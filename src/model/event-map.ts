@@ -3,13 +3,13 @@ import { type CompletedPayment, type Evidence, type Money, type Payment, type Re
 import { type SignedField } from "./signed-fields.js";
 import { type Untrusted, type Verified } from "./payment-report.js";
 
-/** One field in which the message differs from the stored payment, or contradicts itself. */
+/** One field in which a webhook differs from the stored payment, or contradicts itself. */
 export interface Difference {
   /** The field of the webhook. */
   field: "id" | "total.value" | "total.currency" | "topic" | "captured" | "providerId" | "submittedAt";
   /** The value that the stored payment or the other fields require. */
   expected: string;
-  /** The value of the message. */
+  /** The value in the webhook. */
   got: string;
 }
 
@@ -28,15 +28,15 @@ export interface Reported<Covers extends SignedField = SignedField> {
   /** The fields that the signature does not cover. Use them as hints at most. */
   untrusted: Untrusted<Covers>;
   /**
-   * The source of the report: a webhook, the service's answer to a lookup of the kit, or a person's evidence. With `person`,
-   * `verified` has what the evidence shows.
+   * The source of the report: a webhook, the service's answer to a lookup, or a person's evidence. With
+   * `person`, `verified` contains the values of the evidence.
    */
   reportedBy: "webhook" | "lookup" | "person";
 }
 
 /**
- * The durable events by name, with their payloads. Each event is recorded in the transaction of the change that it
- * reports, survives restarts, and is dispatched until each of its handlers is done, dead or retired.
+ * The durable events by name, with their payloads. The kit stores each event in the transaction of the change
+ * that the event reports. The event is dispatched until each of its handlers is done, dead or retired.
  */
 export interface EventMap<Covers extends SignedField = SignedField> {
   /** The payment is paid: fulfil the order. Raised once per clientId, and never twice for one reference. */
@@ -49,8 +49,8 @@ export interface EventMap<Covers extends SignedField = SignedField> {
    */
   "payment.reported": Reported<Covers> & { payment: Payment };
   /**
-   * A signed webhook differs from the stored payment; nothing was applied. Compare the two, and settle the webhook with
-   * `payments.resolve({ receiptId, … })`.
+   * A signed webhook differs from the stored payment, and was not applied. Compare the two, and settle the
+   * webhook with `payments.resolve({ receiptId, … })`.
    */
   "payment.mismatched": Reported<Covers> & {
     payment: Payment;
@@ -58,16 +58,16 @@ export interface EventMap<Covers extends SignedField = SignedField> {
     receiptId: string;
   };
   /**
-   * A signed webhook names a clientId that the store still does not know after `unmatchedAfterMs`. The webhook stays
-   * parked: `payments.adopt` matches it, `payments.resolve` dismisses it.
+   * A signed webhook has a clientId that the store still does not have after `unmatchedAfterMs`. The webhook
+   * stays parked. `payments.adopt` matches it, and `payments.resolve` dismisses it.
    */
   "payment.unmatched": Reported<Covers> & { clientId: string; receiptId: string; receivedAt: string };
   /**
-   * With `confirm: "lookup"`: a webhook with a signature over fields says that the payment is completed, and no lookup
-   * has confirmed it within `unmatchedAfterMs`. Nothing was applied; lookups go on.
+   * With `confirm: "lookup"`: a webhook with a signature over fields reports a completion, and no lookup has
+   * confirmed it within `unmatchedAfterMs`. Nothing was applied, and lookups continue.
    */
   "payment.unconfirmed": Reported<Covers> & { payment: Payment; receiptId: string; receivedAt: string };
-  /** A second payment of one reference is completed. Raised instead of `payment.completed`. Refund one of the two. */
+  /** A second payment of one reference is completed. Replaces `payment.completed`. Refund one of the two. */
   "payment.paid_twice": Reported<Covers> & {
     payment: CompletedPayment;
     firstClientId: string;
@@ -75,34 +75,34 @@ export interface EventMap<Covers extends SignedField = SignedField> {
     first: Payment;
   };
   /**
-   * An attempt is completed that was replaced by one with another amount or currency. Raised instead of
+   * An attempt was completed after an attempt with another amount or currency had replaced it. Replaces
    * `payment.completed`, so the order is not fulfilled. Accept or refund the payment with `payments.resolve`.
    */
   "payment.paid_other_amount": Reported<Covers> & {
-    /** `total` is what was paid. */
+    /** The completed payment. Its `total` was paid. */
     payment: CompletedPayment;
     lastAsked: LastAsked;
   };
   /**
-   * Completed after the attempt was canceled, failed, replaced (by `payment.replacedBy`) or given up (uncertain or
-   * reported as overdue). Raised in addition to the event of the completion.
+   * The payment was completed after the attempt was canceled, failed, replaced (by `payment.replacedBy`) or
+   * given up (uncertain or overdue). Raised in addition to the event of the completion.
    */
   "payment.paid_late": Reported<Covers> & {
     payment: CompletedPayment;
     because: "canceled" | "failed" | "replaced" | "given_up";
   };
-  /** The payment is open for longer than `overdueMs`, and nothing has completed it. */
+  /** The payment has been open for longer than `overdueMs`, and nothing has completed it. */
   "payment.overdue": { payment: Payment };
-  /** Money of a completed payment went back, all of it or a part. Raised once for each refund, in addition to `payment.resolved`. */
+  /** Money of a completed payment went back. Raised once for each refund, with `payment.resolved`. */
   "payment.refunded": {
     payment: CompletedPayment;
-    /** How much went back, and how much is left. */
+    /** The amount that went back, and the amount that is left. */
     refund: Refund;
-    /** Why, as the person wrote it. */
+    /** The reason, as the person wrote it. */
     reason: string;
     /** The person who recorded it. */
     by: string;
-    /** What shows the refund. */
+    /** The evidence of the refund. */
     evidence?: Evidence;
   };
   /** A person settled a payment or a webhook with `payments.resolve`. Other events report the changes. */
@@ -111,36 +111,36 @@ export interface EventMap<Covers extends SignedField = SignedField> {
     action: "accepted" | "refunded" | "dismissed";
     reason: string;
     by: string;
-    /** The webhook that was settled, if it was one. */
+    /** The webhook that was settled, if there was one. */
     receiptId?: string;
     /** The evidence that the payment is paid, or that money went back. */
     evidence?: Evidence;
-    /** With `refunded`: how much went back, and how much is left. */
+    /** With `refunded`: the amount that went back, and the amount that is left. */
     refund?: Refund;
     /** The payment in its state at that time, if the store had it. */
     payment?: Payment;
   };
   /** The webhook is correctly signed, but not about a payment. */
   "webhook.unrecognised": { topic: string; messageType: string; receiptId: string };
-  /** The webhook is correctly signed, but not a message of the interface. It is kept as it arrived. */
+  /** The webhook is correctly signed, but not a message of the interface. It is stored unchanged. */
   "webhook.inadmissible": { reason: string; receiptId: string };
-  /** Something needs a person: see `payments.attention`. Raised by a sweep, once until it is closed, where a handler has its name. */
+  /** An entry is open: see `payments.attention`. Raised once, by a sweep, if this event has a handler. */
   "attention.opened": { entry: AttentionEntry; payment?: Payment };
-  /** An entry that was announced is closed. Raised once. */
+  /** An announced entry is closed. Raised once. */
   "attention.closed": {
     entry: ClosedEntry;
-    /** `settled`: a person has settled it with `payments.attend`. `gone`: its cause is gone in another way. */
+    /** `settled`: a person has settled the entry with `payments.attend`. `gone`: its cause has ended. */
     how: "settled" | "gone";
-    /** Who settled it. */
+    /** The person who settled it. */
     by?: string;
-    /** Why, as the person wrote it. */
+    /** The reason, as the person wrote it. */
     reason?: string;
-    /** The time from its `since` until a sweep saw that it is closed. */
+    /** The time from `since` until a sweep noticed that the entry is closed. */
     afterMs: number;
-    /** The payment as it is now, if it is about one. */
+    /** The payment as it is now, if the entry is about one. */
     payment?: Payment;
   };
-  /** An entry is open for longer than `attentionReminderMs`, or the time is over until which a person snoozed it. */
+  /** An entry has been open for longer than `attentionReminderMs`, or its snooze has ended. */
   "attention.reminder": { entry: AttentionEntry; payment?: Payment };
 }
 

@@ -7,14 +7,14 @@ export interface AmountProblem {
   message: string;
 }
 
-/** The parts of an amount, without trailing zero decimals; or `ok: false` for text that is no amount. */
+/** The parts of an amount, without trailing zero decimals. `ok: false` for a text that is no amount. */
 export type ParsedAmount = { ok: true; whole: string; decimals: string } | { ok: false };
 
-/** The maximum number of decimals of any currency in the table, and so of any amount. */
+/** The maximum number of decimals of any currency in the table. No amount has more. */
 const maxDecimals = 4;
 const amount = /^(0|[1-9]\d{0,15})(?:\.(\d{1,4}))?$/;
 
-/** Reads a decimal string of at most 16 digits and 4 decimals. Exact: the value never becomes a float. */
+/** Reads a decimal string of at most 16 digits and 4 decimals. Exact, because no float is used. */
 export function parseAmount(value: unknown): ParsedAmount {
   const parts = typeof value === "string" ? amount.exec(value) : null;
   if (parts === null) return { ok: false };
@@ -38,7 +38,7 @@ export function canonicalValue(value: string): string {
   return parsed.decimals === "" ? parsed.whole : `${parsed.whole}.${parsed.decimals}`;
 }
 
-/** Returns an amount without its sign, which is a minus before it or parentheses around it, and whether it has one. */
+/** Returns an amount without its sign, and whether it is negative: a minus before it, or parentheses. */
 export function readSign(text: string): { isNegative: boolean; unsigned: string } {
   const [, behind, inside] = /^\s*(?:[-\u2212]\s*(\S.*)|\((.*)\)\s*)$/s.exec(text) ?? [];
   const unsigned = behind ?? inside;
@@ -64,8 +64,8 @@ export function fitsCurrency(value: string, currency: string): boolean {
 }
 
 /**
- * Returns the amount in the currency's minor unit: `1050n` for `("10.50", "EUR")`. The unit is a ten-thousandth for a
- * currency that has no minor unit or is not in the table.
+ * Returns the amount in the currency's minor unit: `1050n` for `("10.50", "EUR")`. The unit is a
+ * ten-thousandth for a currency that has no minor unit or is not in the table.
  *
  * @throws TillkitError `amount_invalid` if the value is no amount or has too many decimals
  */
@@ -77,7 +77,7 @@ export function minorUnits(value: string, currency: string): bigint {
   return BigInt(parsed.whole + parsed.decimals.padEnd(unit, "0"));
 }
 
-/** Returns minor units as a decimal string with all decimals of the currency: four where the currency is not known. */
+/** Returns minor units as a decimal string with all decimals of the currency, or four if it is unknown. */
 export function decimalOf(units: bigint, currency: string): string {
   const places = minorUnit(currency) ?? maxDecimals;
   const digits = (units < 0n ? -units : units).toString().padStart(places + 1, "0");
@@ -86,8 +86,8 @@ export function decimalOf(units: bigint, currency: string): string {
 }
 
 /**
- * Returns what is wrong with an amount to collect, or `undefined`. It must be above zero and have no more decimals than
- * its currency. A currency that is newer than the table is allowed.
+ * Returns the problem of an amount to collect, or `undefined`. The amount must be above zero and have no more
+ * decimals than its currency. A currency that is not in the table is allowed.
  */
 export function checkAmount(total: unknown): AmountProblem | undefined {
   const value = entry(total, "value");
@@ -115,7 +115,7 @@ function currencyMistake(currency: unknown): string {
     : 'must be a code of ISO 4217 such as "KMF".';
 }
 
-/** Returns what is wrong with a value that is no amount above zero, as the end of a sentence. */
+/** Returns the problem of a value that is no amount above zero, as the end of a sentence. */
 export function valueMistake(value: unknown): string {
   if (isAmount(value)) return "must be above zero.";
   if (typeof value === "number" || typeof value === "bigint")
@@ -132,7 +132,7 @@ export function valueMistake(value: unknown): string {
   return 'must be a decimal string such as "1475" or "10.50", without spaces or symbols.';
 }
 
-/** Returns what is left of an amount after a refund, for people. */
+/** Returns the rest of an amount after a refund, as a text for people. */
 export function restText({ value, currency }: { value: string; currency: string }): string {
   return isPositive(value) ? `${value} ${currency} left` : "all of it has gone back";
 }

@@ -7,18 +7,18 @@ import { type TillkitEvent } from "./event-map.js";
 export interface NoticeMap {
   /** A webhook was refused before anything was recorded. `bodyHash` is a prefix of the body's SHA-256. */
   "webhook.rejected": { code: string; status: number; bodyHash?: string };
-  /** The store could not take a webhook, so the spool kept it. It is recorded when the store is back. */
+  /** The store could not take a webhook, so the spool kept it. The kit records it when the store is back. */
   "webhook.spooled": { receiptId: string; error: unknown };
   /** A spooled webhook cannot be recorded, although the store works. Look at the file. */
   "webhook.set_aside": { reason: string; file: string };
   /**
-   * The kit cannot write webhooks to the spool, or cannot read those that wait in it. Sent once for each such failure. Until the spool
-   * works again, the health has the reason `spool_unavailable`.
+   * The kit cannot write webhooks to the spool, or cannot read webhooks that wait in it. Sent once for each
+   * such failure. Until the spool works again, the health has the reason `spool_unavailable`.
    */
   "spool.unavailable": { error: unknown };
   /**
-   * The store no longer has what it had acknowledged: an older copy was restored, or its database was replaced. The health has the reason
-   * `store_went_back` until the process ends.
+   * The store no longer has changes that it had acknowledged: an older copy was restored, or its database was
+   * replaced. The health has the reason `store_went_back` until the process ends.
    */
   "store.went_back": { error: unknown };
   /** A run of a handler failed and will be tried again. */
@@ -26,9 +26,10 @@ export interface NoticeMap {
   /** A dispatch used up its tries. It stays in the store until it is replayed. */
   "dispatch.dead": { event: TillkitEvent; handler: string; error: string };
   /**
-   * No webhook comes any more, although payments are sent out; with `channel`: none of this channel, although others come. The health
-   * has the reason `webhooks_silent` until one comes. `waiting`: the payments without such a webhook. `expected`: how many of them
-   * usually have one. `probability`: of such a silence, if nothing were wrong.
+   * No webhooks come any more, although payments are sent out. With `channel`, only those of this channel are
+   * missing. Until one comes, the health has the reason `webhooks_silent`. `waiting` is the number of
+   * payments without a webhook, and `expected` is how many of these usually have one. `probability` is that
+   * of such a silence if nothing is wrong.
    */
   "webhooks.silent": {
     channel?: string;
@@ -37,11 +38,13 @@ export interface NoticeMap {
     expected: number;
     probability: number;
   };
-  /** A webhook came again, of this `channel` if only its webhooks were missing. */
+  /** A webhook came again, of this `channel` if only webhooks of one channel were missing. */
   "webhooks.recovered": { channel?: string; since: string; silentMs: number };
-  /** The service could not be asked about a payment, or its answer was unusable. The kit asks again later. */
+  /** The kit could not ask the service about a payment, or not use the answer. It asks again later. */
   "lookup.failed": { clientId?: string; error: unknown };
-  /** The store failed to start, to record, to claim, or during a handler's transaction or its commit. The kit keeps trying. */
+  /**
+   * The store failed to start, to record, to claim, or during a handler's transaction. The kit keeps trying.
+   */
   "store.unavailable": { during: "record" | "claim" | "start" | "handler"; error: unknown };
 }
 

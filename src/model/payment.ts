@@ -1,6 +1,6 @@
-/** An amount as the interface document carries it: a decimal string and an alphabetic currency code. */
+/** An amount as in the interface document: a decimal string and an alphabetic currency code. */
 export interface Money {
-  /** Decimal string: `"1475"`, `"10.50"`. Never a float. */
+  /** The amount as a decimal string: `"1475"`, `"10.50"`. Never a float. */
   value: string;
   /** Three capital letters of ISO 4217: `"KMF"`. */
   currency: string;
@@ -33,11 +33,11 @@ export interface LastReport {
   providerId?: string;
   /** The provider's channel. */
   source?: string;
-  /** When this shop received it. */
+  /** When this shop received the report. */
   at: string;
   /**
-   * The names of those fields above that are proven: by the webhook's signature, or because the kit asked the service itself. The
-   * others may have been changed on the way.
+   * The names of the fields above that are proven, by the webhook's signature or by a lookup. Other fields
+   * may have been changed on the way.
    */
   verified: readonly LastReportField[];
 }
@@ -46,7 +46,7 @@ export interface LastReport {
 export const lastReportFields = ["status", "captured", "submittedAt", "providerId", "source"] as const;
 type LastReportField = (typeof lastReportFields)[number];
 
-/** Times by the service's clock, which may differ from the shop's: RFC 3339 date-times as they came. Each of them is proven. */
+/** Times by the service's clock, which may differ from the shop's: RFC 3339 date-times. All are proven. */
 export interface ServiceTimes {
   /** When the service made the payment. */
   createdAt?: string;
@@ -56,7 +56,7 @@ export interface ServiceTimes {
 
 /** One attempt to collect one amount. All times are ISO 8601 UTC with milliseconds. */
 export interface Payment {
-  /** Unique per payment. Identifies the payment in the merchant's system and at the service. */
+  /** The unique id of the payment in the merchant's system and at the service. */
   clientId: string;
   /** The merchant's own order id. One reference can have several payments. */
   reference: string;
@@ -67,21 +67,21 @@ export interface Payment {
   /** The last status of the service that was applied, as the service wrote it. */
   status?: string;
   /**
-   * What the service said last, unless the payment was already further along. It may not have been applied: then it differs
-   * from the payment, or waits for a lookup. Nothing is decided by it.
+   * The service's last report, unless the payment already had a later status. The report may not have been
+   * applied, because it differs from the payment or waits for a lookup. Nothing is decided by it.
    */
   reported?: LastReport;
   /** The service's own times. */
   service?: ServiceTimes;
-  /** Whether another call for the reference returns this attempt. At most one attempt per reference is open. */
+  /** Whether another `create` for the reference returns this attempt. At most one attempt of it is open. */
   open: boolean;
   /** The service's id of the payment. Set once, then never changed. */
   serviceId?: string;
   /** The address where the customer pays (`data.billing.submitUrl`). */
   checkoutUrl?: string;
-  /** SHA-256 in hexadecimal of the random part of the return addresses. The addresses themselves are not kept. */
+  /** The SHA-256 of the random part of the return addresses, in hexadecimal. The addresses are not stored. */
   returnKeyHash?: string;
-  /** Language tag for the service's messages and the return pages. */
+  /** The language tag for the service's messages and the return pages. */
   locale?: string;
   /** The merchant's own notes. Every event contains them. */
   metadata?: Readonly<Record<string, unknown>>;
@@ -89,11 +89,13 @@ export interface Payment {
   createdAt: string;
   /** When the stored payment was last changed. */
   updatedAt: string;
-  /** When the kit recorded that it is paid. Absent for a payment that is not. */
+  /** When the kit recorded the completion. Absent for a payment that is not completed. */
   completedAt?: string;
-  /** When the first webhook about it was received. Absent before, and for payments that an earlier version completed. */
+  /** When the first webhook arrived. Absent before, and for payments that an earlier version completed. */
   firstWebhookAt?: string;
-  /** When the browser first came back to the success address. This does not prove that the payment is paid. */
+  /**
+   * When the browser first came back to the success address. This does not prove that the payment is paid.
+   */
   successReturnedAt?: string;
   /** When the browser first came back to the cancel address. */
   cancelReturnedAt?: string;
@@ -108,17 +110,19 @@ export interface Payment {
   /** The number of lookups of the payment. Absent for none. */
   lookups?: number;
   /**
-   * Set on a completed payment that the order did not get, because another amount was asked for last. `unsettled`: a
-   * person has to accept or refund it. `refunded`: a person returned the money. Absent once it is accepted.
+   * Present on a completed payment that does not pay its order, because another amount was asked for last.
+   * `unsettled`: a person must accept or refund it. `refunded`: a person returned the money. Absent after it
+   * was accepted.
    */
   withheld?: "unsettled" | "refunded";
-  /** What was received, where a person accepted another amount. Absent: `total`. */
+  /** The amount that was received, if a person accepted another amount than `total`. */
   received?: Money;
-  /** The sum of all recorded refunds and reversals, a decimal string in the currency that was received. Absent for none. */
+  /** The sum of all refunds and reversals, a decimal string in the received currency. Absent for none. */
   refunded?: string;
   /**
-   * `paid_twice`, `paid_late`: a person has not settled yet that this payment is the second one of its order, or was completed too
-   * late. `settled`: a person has settled that it is overdue, or that its creation is uncertain. See `payments.attention`.
+   * `paid_twice`, `paid_late`: this payment is the second one of its order, or was completed too late, and no
+   * person has settled this. `settled`: a person has settled that it is overdue, or that its creation is
+   * uncertain. See `payments.attention`.
    */
   attention?: "paid_twice" | "paid_late" | "settled";
 }
@@ -129,9 +133,9 @@ export interface Refund {
   kind: "refund" | "reversal";
   /** The amount of this refund. */
   amount: Money;
-  /** What was left of the payment before it. */
+  /** The rest of the payment before this refund. */
   before: Money;
-  /** What is left of the payment after it. */
+  /** The rest of the payment after this refund. */
   rest: Money;
   /** The key that the person or the statement gave it. */
   key?: string;
@@ -141,19 +145,19 @@ export interface Refund {
 export interface CompletedPayment extends Payment {
   /** Final: no later report changes it. */
   state: "completed";
-  /** When the kit recorded that it is paid. */
+  /** When the kit recorded the completion. */
   completedAt: string;
 }
 
 /** A person's evidence that a payment is paid. */
 export interface Evidence {
-  /** `lookup`: an answer of the service that the person asked for. `webhook`: a stored one that the kit could not read. */
+  /** `lookup`: the service's answer to a person. `webhook`: a stored one that the kit could not read. */
   kind: "statement" | "lookup" | "letter" | "webhook";
-  /** Where it is, for readers of the history: `statement-2026-11.csv, line 14`. 1 to 500 characters. */
+  /** The place of the evidence for readers: `statement-2026-11.csv, line 14`. 1 to 500 characters. */
   document: string;
-  /** The amount that it shows. */
+  /** The amount that the evidence shows. */
   total: Money;
-  /** The service's id of the payment. Needed where the payment has none yet. */
+  /** The service's id of the payment. Required if the stored payment has none yet. */
   serviceId?: string;
   /** The provider's reference. */
   providerId?: string;

@@ -1,4 +1,4 @@
-/** All fields in the order of the interface document. */
+/** All fields that a signature can cover, in the order of the interface document. */
 export const signedFields = [
   "topic",
   "timestamp",
@@ -15,12 +15,15 @@ export const signedFields = [
 ] as const;
 
 /**
- * A field that a signature can cover (interface document, 6.1 and 2.3), named by its path. `topic`, `timestamp` and
- * `type` are at the top of the body, all others under `data`.
+ * A field that a signature can cover (interface document, 6.1 and 2.3), named by its path. `topic`,
+ * `timestamp` and `type` are at the top of the body, all others under `data`.
  */
 export type SignedField = (typeof signedFields)[number];
 
-/** The fields that every signature must cover. Otherwise a webhook could complete a payment with an unsigned amount. */
+/**
+ * The fields that every signature must cover. Otherwise a webhook could complete a payment with an unsigned
+ * amount.
+ */
 export const indispensableFields = [
   "id",
   "clientId",
@@ -37,7 +40,7 @@ const paths = Object.fromEntries(
   signedFields.map((field) => [field, topLevel.includes(field) ? [field] : ["data", ...field.split(".")]]),
 ) as Record<SignedField, string[]>;
 
-/** The fields that decide nothing: a webhook is taken whatever they contain. */
+/** The fields that decide nothing. The kit accepts a webhook with any values of these fields. */
 const undecidingFields = ["timestamp", "providerId", "source"] as const satisfies readonly SignedField[];
 
 /** A field that decides nothing. */
@@ -59,8 +62,8 @@ export function fieldPath(field: SignedField): string {
 }
 
 /**
- * Returns the unchanged value of the field, or `undefined` if it is absent. Only own properties count: a value of a
- * prototype is never read.
+ * Returns the unchanged value of the field, or `undefined` if it is absent. Reads only own properties, and
+ * never the value of a prototype.
  */
 export function readField(payload: Readonly<Record<string, unknown>>, field: SignedField): unknown {
   let value: unknown = payload;
@@ -68,7 +71,9 @@ export function readField(payload: Readonly<Record<string, unknown>>, field: Sig
   return value;
 }
 
-/** Returns the unchanged values of all fields. An absent field is an own property with the value `undefined`. */
+/**
+ * Returns the unchanged values of all fields. An absent field is an own property with the value `undefined`.
+ */
 export function readFields(payload: Readonly<Record<string, unknown>>): Record<SignedField, unknown> {
   const data = own(payload, "data");
   const total = own(data, "total");

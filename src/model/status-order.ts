@@ -1,9 +1,10 @@
 import { type PaymentState } from "./payment.js";
 
 /**
- * The rank of each status. A status replaces only one of a lower rank, so webhooks in any order, repeated or not, lead
- * to the same state. The interface document names `pending` and `completed`; services use the others too, and both
- * spellings of `canceled`. What ends unpaid ranks below `completed`, so that a late success is never dropped.
+ * The rank of each status. A status replaces only a status of a lower rank. So webhooks lead to the same
+ * state in any order, also if some come twice. The interface document has `pending` and `completed`. Services
+ * use the other statuses too, with both spellings of `canceled`. Statuses that end without payment rank below
+ * `completed`, so that a late success counts.
  */
 const ranks: Readonly<Record<string, number>> = {
   __proto__: null as never,
@@ -22,7 +23,7 @@ const ranks: Readonly<Record<string, number>> = {
 /** The rank of a status that the kit does not know: just above `pending`. */
 const unknownRank = 2;
 
-/** Returns whether status `next` ranks above `current`. Statuses of equal rank are ordered by their text. */
+/** Returns whether the status `next` ranks above `current`. The order of equal ranks is alphabetical. */
 export function isFarther(next: string, current: string | undefined): boolean {
   if (current === undefined) return true;
   const difference = rankOf(next) - rankOf(current);
