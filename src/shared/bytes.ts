@@ -1,8 +1,8 @@
 import { types } from "node:util";
 
 /**
- * Returns a Buffer of the same memory, or `undefined` for a value that is not bytes. Other frameworks give a `Uint8Array` or an
- * `ArrayBuffer`, whose `toString` is not that of a Buffer.
+ * Returns a Buffer of the same memory, or `undefined` for a value that is not bytes. Other frameworks pass a
+ * `Uint8Array` or an `ArrayBuffer`, whose `toString` differs from that of a Buffer.
  */
 export function asBuffer(value: unknown): Buffer | undefined {
   if (Buffer.isBuffer(value)) return value;

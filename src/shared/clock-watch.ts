@@ -1,21 +1,21 @@
-/** A difference that is no jump: clocks are corrected by less all the time. */
+/** The maximum difference that is no jump. Clocks are often corrected by less. */
 const maxDriftMs = 10_000;
 
-/** The time for which a jump counts as new. A clock that was put wrong is usually put right within this time. */
+/** The time for which a jump counts as new. A wrong clock is usually corrected within this time. */
 const newForMs = 60 * 60 * 1000;
 
 /** Watches this machine's clock. */
 export type ClockWatch = ReturnType<typeof watchClock>;
 
 /**
- * Notices when this machine's clock jumps. Each call compares it with the monotonic clock. A machine that was
- * suspended looks the same, because its monotonic clock stood still.
+ * Notices when this machine's clock jumps. Each call compares this clock with the monotonic clock. A machine
+ * that was suspended looks the same, because its monotonic clock stood still.
  */
 export function watchClock() {
   let offset = Date.now() - performance.now();
   let jump = { at: -Infinity, lastMs: 0, sumMs: 0 };
 
-  /** Returns the jumps of the last hour: the last one, and their sum, in milliseconds. */
+  /** Returns the last jump of the last hour, and the sum of its jumps, in milliseconds. */
   function look(): { lastMs: number; sumMs: number } {
     const at = performance.now();
     const lastMs = Math.round(Date.now() - at - offset);
@@ -29,8 +29,8 @@ export function watchClock() {
   return {
     look,
     /**
-     * Returns the time without the jumps forward of the last hour. Marks that are final go by it, because a clock that
-     * was put forward by mistake must not end what has just started.
+     * Returns the time without the jumps forward of the last hour. Use it for decisions that are final,
+     * because a clock that was wrongly set forward must not end a wait that has just started.
      */
     cautious: (now: Date) => new Date(now.getTime() - Math.max(0, look().sumMs)),
   };

@@ -1,4 +1,4 @@
-/** A word in a command, quoted or not, that would be read as an option. */
+/** A part of a command, quoted or not, that would be read as an option. */
 const hyphenated = /^'?-/;
 
 /** Returns an option with its value. A value that begins with a hyphen would be taken for the next option. */
@@ -6,7 +6,7 @@ export function optionText(option: string, value: string): string {
   return hyphenated.test(value) ? `${option}=${value}` : `${option} ${value}`;
 }
 
-/** Returns a command with its operand and its options. An operand that begins with a hyphen must come last, after two hyphens. */
+/** Returns a command with its operand and options. An operand with a hyphen comes last, after `--`. */
 export function withOperand(command: string, operand: string, options: string): string {
   const parts = hyphenated.test(operand) ? [command, options, "--", operand] : [command, operand, options];
   return parts.filter((word) => word !== "").join(" ");

@@ -1,4 +1,4 @@
-/** The value of a cell. `undefined` is an empty one. */
+/** The value of a cell. `undefined` is an empty cell. */
 export type CsvCell = string | number | undefined;
 
 /** Returns one line of CSV (RFC 4180), in which a spreadsheet finds no formula. */
@@ -12,8 +12,9 @@ function csvCell(value: CsvCell): string {
 }
 
 /**
- * What a spreadsheet takes for the start of a formula, as the first character of a cell: also the full-width and small forms.
- * Which character separates cells is the reader's choice, so every place counts that is not inside a word, number or id.
+ * The characters that start a formula in a cell of a spreadsheet, including full-width and small forms. The
+ * program that reads the file chooses the separator of cells. So these characters count at every place that
+ * is not inside a word, number or id.
  */
 const formulaStart =
   /(?<![\p{L}\p{N}_.-])[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]|^[\t\r\n]/gu;

@@ -5,9 +5,10 @@ import { optionInvalid } from "./unknown-names.js";
 const protocols = { postgres: ["postgres:", "postgresql:"], mysql: ["mysql:", "mariadb:"] };
 
 /**
- * Reads the name of a database, and refuses what its store would refuse. `at` is the address, or the absolute path of the file.
+ * Reads the name of a database, and refuses a name that its store would refuse. `at` is the address, or the
+ * file's absolute path.
  *
- * @throws ConfigurationError `option_invalid`. The message never contains the name: it may have a password in it.
+ * @throws ConfigurationError `option_invalid`. Its message never contains the name or its password.
  */
 export function readDatabase(database: string): { kind: "sqlite" | "postgres" | "mysql"; at: string } {
   if (typeof database !== "string") throw optionInvalid("database", "must be a path or an address.");
@@ -25,14 +26,14 @@ export function readDatabase(database: string): { kind: "sqlite" | "postgres" | 
   return { kind: "sqlite", at: readFilePath(database.replace(/^(sqlite|file):(\/\/)?/i, "")) };
 }
 
-/** Returns the absolute path of a SQLite file. Throws `option_invalid`. */
+/** Returns the absolute path of a SQLite file. Throws `option_invalid` if the name is no such path. */
 export function readFilePath(file: string): string {
   if (typeof file !== "string" || file.trim() === "" || file === ":memory:" || file.startsWith("file:"))
     throw optionInvalid(
       "file",
       "sqliteStore needs the path of a file, so that nothing is forgotten; use MemoryStore in tests.",
     );
-  // An address would be taken for a path, and errors would contain it with its password.
+  // An address would be read as a path, and errors would contain it with its password.
   if (file.includes("://"))
     throw optionInvalid(
       "file",
@@ -42,8 +43,9 @@ export function readFilePath(file: string): string {
 }
 
 /**
- * Refuses a value that is neither an object nor an address of such a database, and an address that the driver would not read, or not
- * as it was meant. The message never contains the address, which has a password in it.
+ * Refuses a value that is neither an object nor an address of such a database. Also refuses an address that
+ * the driver would not read, or would read in another way. The message never contains the address, which has
+ * a password in it.
  */
 export function requireUrlOrPool(urlOrPool: unknown, kind: keyof typeof protocols): void {
   if (typeof urlOrPool === "object" && urlOrPool !== null) return;
@@ -62,7 +64,7 @@ export function requireUrlOrPool(urlOrPool: unknown, kind: keyof typeof protocol
   if (kind === "mysql") refuseOtherTls(new URL(urlOrPool).searchParams);
 }
 
-/** Refuses a parameter that asks for TLS in another form than mysql2 reads: it would connect without encryption. */
+/** Refuses a parameter for TLS that mysql2 does not read, because the connection would not be encrypted. */
 function refuseOtherTls(parameters: URLSearchParams): void {
   for (const [name, value] of parameters)
     if (/^(use_?)?(ssl|tls)/i.test(name) && (name !== "ssl" || value === "true"))
@@ -81,7 +83,7 @@ function isReadable(address: string, kind: keyof typeof protocols): boolean {
     return url.hash === "";
   } catch (error) {
     if (error instanceof ConfigurationError) throw error;
-    // The error of Node contains the whole address.
+    // Node's error contains the whole address, so it is not used.
     return false;
   }
 }
@@ -90,7 +92,7 @@ const severalHosts =
   "must name one host, without target_session_attrs. Name one that always leads to the primary: a virtual address, a DNS name or a " +
   "proxy such as HAProxy or PgBouncer; see docs/failover.md.";
 
-/** Reads an address as pg does, which accepts bare spaces and percent signs, and a user without a host. */
+/** Reads an address as pg does, which accepts spaces and percent signs, and a user without a host. */
 function readPostgresAddress(address: string): URL {
   const authority = /\/\/([^/?#]*)/.exec(address)?.[1] ?? "";
   if (authority.split("@").at(-1)!.includes(",") || /[?&]target_session_attrs=/.test(address))

@@ -7,8 +7,9 @@ export interface Waiting {
 }
 
 /**
- * Deadlines of many items that may all wait equally long. The oldest item is late first, so one timer is enough for all. The
- * items are a linked list in the order of their arrival, which is cheaper than a set; see "Timers" in bench/README.md.
+ * The deadlines of many items that may all wait for the same time. The oldest item is late first, so one
+ * timer is enough for all. The items are a linked list in the order of their arrival, which is cheaper than a
+ * set; see "Timers" in bench/README.md.
  */
 export class Deadlines<Item extends Waiting> {
   readonly #ms: number;
@@ -17,7 +18,10 @@ export class Deadlines<Item extends Waiting> {
   #newest: Item | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param onLate is called once for each item that waited for `ms` milliseconds, after it was removed from the list */
+  /**
+   * @param onLate is called once for each item that waited for `ms` milliseconds, after it was removed from
+   * the list
+   */
   constructor(ms: number, onLate: (item: Item) => void) {
     this.#ms = ms;
     this.#onLate = onLate;
@@ -51,12 +55,12 @@ export class Deadlines<Item extends Waiting> {
     else this.#newest = older;
     item.older = undefined;
     item.newer = undefined;
-    // Nothing waits: the timer must not keep the process alive.
+    // If no item waits, the timer must not keep the process alive.
     if (!this.#oldest) this.#timer?.unref();
   }
 
   #watch({ since }: Item): void {
-    // Whole milliseconds, because Node keeps a list of timers for each duration.
+    // The time is a whole number of milliseconds, because Node keeps a list of timers for each duration.
     this.#timer = setTimeout(() => this.#look(), Math.ceil(since + this.#ms - performance.now()));
   }
 

@@ -2,8 +2,9 @@ import { type Stats } from "node:fs";
 import { TillkitError } from "../errors/index.js";
 
 /**
- * Returns why other users could have written to a file or directory, or `undefined`. Give it the result of `lstat`, which does
- * not follow a link. Windows has no owner and no mode here: only the kind is checked.
+ * Returns the reason why other users may have written to a file or directory, or `undefined`. `stats` must
+ * come from `lstat`, which does not follow a link. On Windows there is no owner or mode, so only the kind is
+ * checked.
  */
 export function findExposure(stats: Stats, kind: "file" | "directory"): string | undefined {
   if (stats.isSymbolicLink()) return "is a symbolic link";
@@ -14,7 +15,8 @@ export function findExposure(stats: Stats, kind: "file" | "directory"): string |
   if (stats.uid !== user && stats.uid !== 0)
     return `belongs to user ${stats.uid}, and this process runs as user ${user}`;
   const writers = isWritable(stats, "all") ? "all users" : "its group";
-  // Who may write to a directory may remove and rename what is in it. A file that its group may write is read: lines are signed.
+  // A user who may write to a directory may also remove and rename its files. A file that its group may write
+  // is accepted, because its lines are signed.
   const isExposed = isWritable(stats, "all") || (kind === "directory" && isWritable(stats, "group"));
   return isExposed ? `can be written by ${writers} (mode ${(stats.mode & 0o777).toString(8)})` : undefined;
 }

@@ -6,19 +6,20 @@ import { Deadlines, type Waiting } from "./deadlines.js";
 export interface GroupCommitOptions<Item, Result> {
   /** Writes a group in one transaction, all or nothing. Resolves to the results in the order of the items. */
   write: (items: readonly Item[]) => Promise<readonly Result[]>;
-  /** The number of items in one transaction at most. */
+  /** The maximum number of items in one transaction. */
   maxGroup: number;
-  /** The maximum time of an item until its commit, the time in the queue included. */
+  /** The maximum time until an item is committed, including the time in the queue. */
   deadlineMs: number;
   /**
-   * The number of event loop iterations that the next group waits after a group of several, while it is smaller. Clients
-   * that were answered in one commit send again in the same moment, but not in one iteration. Only useful for commits
-   * that cost more than an iteration; see "Group commit" in bench/README.md. @default 0
+   * The number of event loop iterations for which the next group waits while it is smaller than the group of
+   * several items before it. Clients that got their answers from one commit send again at the same moment,
+   * but not in one iteration. Useful only if a commit costs more than an iteration; see "Group commit" in
+   * bench/README.md. @default 0
    */
   refillIterations?: number;
 }
 
-/** Items that one call handed over: they are committed in one transaction or not at all. */
+/** The items of one call. They are committed in one transaction or not at all. */
 interface ItemBatch<Item, Result> extends Waiting {
   items: readonly Item[];
   /** Called with the results of the whole group. The results of this batch begin at the index `first`. */
@@ -34,22 +35,23 @@ interface RunningCommit extends Waiting {
   isAbandoned: boolean;
 }
 
-/** The number of commits that may hang, each on a connection of its own, before no more are started. */
+/** The number of commits that may hang, each on its own connection, before no more are started. */
 const maxAbandoned = 3;
 
 /** After this many groups of one item in a row, the next item is committed without waiting for others. */
 const singlesBeforeSkipping = 4;
-/** Every so many single items, one iteration is waited for again, to see whether items still come one by one. */
+/** After this many single items, an iteration is awaited again: items may no longer come one by one. */
 const singlesBeforeCheck = 64;
 
 /**
- * Commits items that arrive at the same time in one transaction. One commit runs at a time; items that arrive meanwhile
- * form the next group. A group that fails is retried batch by batch, so that one bad row never fails its neighbours.
+ * Commits items that arrive at the same time in one transaction. One commit runs at a time, and items that
+ * arrive meanwhile form the next group. A group that fails is retried batch by batch, so that a bad item does
+ * not affect the others.
  *
- * An item rejects with `store_unavailable` at its deadline, even while its commit still runs: the result of that commit is
- * then unknown, so recording the item again must be harmless. A commit that runs beyond the deadline is abandoned, and the
- * next group is committed on another connection. While {@link maxAbandoned} commits hang, new items are rejected
- * immediately, so that they do not use up the pool.
+ * An item rejects with `store_unavailable` at its deadline, even if its commit still runs. The result of that
+ * commit is then unknown, so recording the item again must be harmless. A commit that runs beyond the
+ * deadline is abandoned, and the next group is committed on another connection. While {@link maxAbandoned}
+ * commits hang, new items are rejected immediately, so that they do not use up the pool.
  */
 export class GroupCommit<Item, Result> {
   readonly #options: GroupCommitOptions<Item, Result>;
@@ -82,8 +84,8 @@ export class GroupCommit<Item, Result> {
   }
 
   /**
-   * Resolves after the one commit that holds all items. Rejects when none of them is known to be held: they are not
-   * retried one by one, so a later item is never held without those before it.
+   * Resolves after the one commit that holds all items. Rejects if it is not known to hold any. The items are
+   * not retried one by one, so no item is stored without those before it.
    */
   addAll(items: readonly Item[]): Promise<readonly Result[]> {
     return new Promise((resolve, reject) => {
@@ -116,7 +118,7 @@ export class GroupCommit<Item, Result> {
     this.#isBusy = true;
     const isSingle = this.#singles >= singlesBeforeSkipping && this.#singles % singlesBeforeCheck !== 0;
     if (isSingle) void this.#drain();
-    // The rest of this iteration of the event loop may bring more items of one burst.
+    // More items of one burst may arrive in the rest of this iteration of the event loop.
     else setImmediate(() => void this.#drain());
   }
 
@@ -183,7 +185,7 @@ export class GroupCommit<Item, Result> {
     }
   }
 
-  /** Marks the batch as settled; returns `undefined` where it was settled before. */
+  /** Marks the batch as settled. Returns `undefined` if it was settled before. */
   #settle(batch: ItemBatch<Item, Result>): ItemBatch<Item, Result> | undefined {
     if (batch.isSettled) return undefined;
     batch.isSettled = true;
@@ -192,7 +194,7 @@ export class GroupCommit<Item, Result> {
   }
 }
 
-/** `store_unavailable`: the store did not commit in time. It says nothing about the item. */
+/** The error `store_unavailable` for a store that did not commit in time. It is not the item's fault. */
 export class DeadlineError extends TillkitError {
   constructor(deadlineMs: number) {
     super("store_unavailable", `The store did not commit within ${deadlineMs} ms.`);

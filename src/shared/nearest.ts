@@ -14,7 +14,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best?.one;
 }
 
-/** Returns how many letters must be inserted, removed, replaced or swapped with their neighbour. */
+/** Returns the number of letters to insert, remove, replace or swap with a neighbour. */
 function distanceBetween(a: string, b: string): number {
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,4 +1,4 @@
-/** Returns whether two numbers differ only in capitals, spaces and signs. */
+/** Returns whether two payment numbers differ only in capitals, spaces and signs. */
 export function isSameNumber(one: string, other: string | undefined): boolean {
   const key = keyOfNumber(one);
   return key !== undefined && other !== undefined && key === keyOfNumber(other);

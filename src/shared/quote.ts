@@ -2,14 +2,14 @@
 const maxLength = 64;
 
 /**
- * Returns foreign text in a form that may be stored and logged as part of a reason: printable ASCII in quotes, at most 64
- * characters. Other characters are escaped as in JSON.
+ * Returns foreign text in a form that is safe to store and to log in a reason: printable ASCII in quotes, at
+ * most 64 characters. Other characters are escaped as in JSON.
  */
 export function quote(text: string): string {
   let quoted = '"';
   for (const character of text.slice(0, maxLength)) {
     const shown = /^[ -~]$/.test(character) ? JSON.stringify(character).slice(1, -1) : escapeUnits(character);
-    // Leaves space for the dots and the closing quote.
+    // The limit leaves space for the dots and the closing quote.
     if (quoted.length + shown.length > maxLength - 4) return `${quoted}..."`;
     quoted += shown;
   }

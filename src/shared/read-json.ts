@@ -1,4 +1,4 @@
-/** Returns the value of a JSON text, or `undefined` where it is not JSON. */
+/** Returns the value of a JSON text, or `undefined` if the text is not JSON. */
 export function readJson(text: string): unknown {
   try {
     return JSON.parse(text);

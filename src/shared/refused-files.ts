@@ -1,21 +1,21 @@
 import { readdir } from "node:fs/promises";
 
-/** The ending of the names of refused webhooks that were kept. A name begins with the time in UTC. */
+/** The ending of the file names of kept refused webhooks. A name begins with the time in UTC. */
 export const refusedEnding = ".http";
 
-/** Returns the names of the refused webhooks that a directory has, the newest first. */
+/** Returns the names of the refused webhooks in a directory, the newest first. */
 export async function refusedFiles(directory: string): Promise<string[]> {
   const names = await readdir(directory);
   return names.filter((name) => name.endsWith(refusedEnding)).toSorted((a, b) => (a < b ? 1 : -1));
 }
 
-/** The User-Agent of the doctor, whose wrong signatures say nothing about the secret. */
+/** The User-Agent of the doctor. Its wrong signatures do not mean that the secret is wrong. */
 export const doctorAgent = "tillkit-doctor";
 
-/** The directory for refused webhooks that advice names where none is configured. */
+/** The directory that advice suggests for refused webhooks if none is configured. */
 export const suggestedRefusedDirectory = "./refused";
 
-/** Returns the command, for the app's folder, that says why the newest webhook in a directory was refused. */
+/** Returns the command that shows why the newest webhook in a directory was refused, for the app's folder. */
 export function verifyLast(
   directory = suggestedRefusedDirectory,
   envFiles: readonly string[] = [".env"],
@@ -23,7 +23,7 @@ export function verifyLast(
   return withFiles(`npx tillkit verify --last --kept ${quoted(directory)}`, envFiles);
 }
 
-/** Returns the command that says what a kept webhook would change. */
+/** Returns the command that shows what a kept webhook would change. */
 export function replayFile(file: string, envFiles: readonly string[]): string {
   return withFiles(`npx tillkit replay ${quoted(file)}`, envFiles);
 }
@@ -36,12 +36,12 @@ function quoted(name: string): string {
   return /^[\w./\\:@~+-]+$/.test(name) ? name : `"${name}"`;
 }
 
-/** Returns the directory that `TILLKIT_KEEP_REFUSED` names, without the permission for production. */
+/** Returns the directory in `TILLKIT_KEEP_REFUSED`, without the permission for production. */
 export function refusedDirectoryOf(text: string | undefined): string | undefined {
   return text?.replace(/\?inProduction=true$/, "") || undefined;
 }
 
-/** The error in the body of a refused webhook, by the status of the answer. It tells a sender nothing about the reason. */
+/** The error in the body of a refused webhook, by the HTTP status. It does not show the reason. */
 export const refusalErrors: Readonly<Record<number, string>> = {
   400: "bad_request",
   401: "signature_invalid",

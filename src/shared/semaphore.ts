@@ -1,4 +1,4 @@
-/** Lets a fixed number of tasks run at the same time. The others wait, first come first served. */
+/** Lets a fixed number of tasks run at the same time. Other tasks wait, first come first served. */
 export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -11,7 +11,7 @@ export class Semaphore {
   /**
    * Runs a task as soon as a permit is free, and resolves with its result.
    *
-   * @param patienceMs - How long it waits. Then the task runs without a permit. @default without end
+   * @param patienceMs - The maximum wait. After it, the task runs without a permit. @default without end
    */
   async run<T>(task: () => Promise<T>, patienceMs = Infinity): Promise<T> {
     let hasPermit = true;
@@ -40,7 +40,7 @@ export class Semaphore {
     });
   }
 
-  /** The permit goes directly to the next task in line, so that a new one cannot take it first. */
+  /** Gives the permit directly to the next task in line, so that a new task cannot take it first. */
   #release(): void {
     const next = this.#waiting.shift();
     if (next) next();

@@ -1,10 +1,10 @@
 import { ConfigurationError, type ConfigurationProblem } from "../errors/index.js";
 import { nearest } from "./nearest.js";
 
-/** The names of an object's members, as a record so that the compiler finds one that is missing. */
+/** The names of an object's members, as a record, so that the compiler reports a missing name. */
 export type NamesOf<T> = Readonly<Record<keyof T, unknown>>;
 
-/** Returns the names in the object that are not known, each with the end of a sentence about it. */
+/** Returns the unknown names in the object, each with the end of a sentence about it. */
 export function unknownNames(given: unknown, known: object): { name: string; message: string }[] {
   if (typeof given !== "object" || given === null) return [];
   const names = Object.keys(known);
@@ -14,7 +14,7 @@ export function unknownNames(given: unknown, known: object): { name: string; mes
 }
 
 /**
- * Throws unless options were given: JavaScript accepts a text where an object is expected.
+ * Throws if `given` is not an object, because JavaScript accepts a string as options.
  *
  * @throws ConfigurationError `option_invalid`
  */
@@ -23,12 +23,12 @@ export function requireOptions(option: string, given: unknown, example: string):
     throw optionInvalid(option, `must be an object of options, such as ${example}.`);
 }
 
-/** Returns the error for an option that cannot be used, for a forgotten argument, or for one of another kind. */
+/** Returns the error for an option that cannot be used, and for an argument that is missing or wrong. */
 export function optionInvalid(option: string, message: string): ConfigurationError {
   return new ConfigurationError([{ code: "option_invalid", option, message }]);
 }
 
-/** Returns a problem for each option that is not known. */
+/** Returns a problem for each unknown option. */
 export function unknownOptions(path: string, given: unknown, known: object): ConfigurationProblem[] {
   return unknownNames(given, known).map(({ name, message }) => ({
     code: "option_invalid",
@@ -38,8 +38,8 @@ export function unknownOptions(path: string, given: unknown, known: object): Con
 }
 
 /**
- * Returns a problem for each unknown name that is near to one of `missing`: the others may be the caller's own, or are refused
- * elsewhere.
+ * Returns a problem for each unknown name that is similar to one of `missing`. Other unknown names may be the
+ * caller's own, or are refused in another place.
  */
 export function misspeltOptions(
   path: string,
@@ -54,13 +54,13 @@ export function misspeltOptions(
   });
 }
 
-/** Returns the first unknown name as a sentence, or `undefined` if all are known. */
+/** Returns a sentence about the first unknown name, or `undefined` if all are known. */
 export function describeUnknown(given: unknown, known: object): string | undefined {
   const [first] = unknownNames(given, known);
   return first && `"${first.name}" ${first.message}`;
 }
 
-/** Returns the name that was probably meant, or else all of them, as a sentence. */
+/** Returns a sentence with the name that was probably meant, or with all names. */
 export function suggestion(name: string, names: readonly string[]): string {
   const meant = nearest(name, names);
   return meant === undefined ? `The names are ${names.join(", ")}.` : `Did you mean ${meant}?`;

@@ -11,8 +11,9 @@ export interface TimeoutOptions {
 }
 
 /**
- * Settles as `work` does, if that takes no longer than `ms` milliseconds. After that it rejects with the error that `makeError`
- * returns, or resolves with `undefined` where there is no `makeError`. The work itself goes on; its later rejection is ignored.
+ * Settles as `work` does, if `work` takes at most `ms` milliseconds. After this time, rejects with the error
+ * of `makeError`, or resolves with `undefined` without `makeError`. The work itself continues, and its later
+ * rejection is ignored.
  */
 export function withTimeout<T>(
   work: Promise<T>,
@@ -45,8 +46,8 @@ export async function withTimeout<T>(
 }
 
 /**
- * Returns a signal that aborts when one of the others does, until it is released. `AbortSignal.any` of Node
- * 20 would leave an entry in each of the others for as long as they live.
+ * Returns a signal that aborts when one of the given signals does, until `release` is called.
+ * `AbortSignal.any` of Node 20 would leave an entry in each of them for as long as they live.
  */
 export function anySignal(signals: readonly AbortSignal[]): { signal: AbortSignal; release: () => void } {
   const any = new AbortController();

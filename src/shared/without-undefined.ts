@@ -1,4 +1,4 @@
-/** An object of which `undefined` values are left out. */
+/** An object without its `undefined` values. */
 export type WithoutUndefined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
 
 /** Returns a copy of the object without the properties that are `undefined`. */
