@@ -1,6 +1,6 @@
 /**
- * Every code that tillkit attaches to an error, a refused webhook or a finding at start, each with one sentence on what
- * to do. Codes are API: they are added and never renamed. A test compares this list with `docs/errors.md`.
+ * Every code of an error, a refused webhook or a finding at start, with one sentence about the fix. Codes are
+ * API: they are added and never renamed. A test compares this list with `docs/errors.md`.
  */
 export const errorFixes = {
   // Configuration: the kit does not start.
@@ -165,10 +165,10 @@ export const errorFixes = {
   file_unwritable: "Name a file in a folder that exists and that this user may write to.",
 } as const;
 
-/** The stable code of an error. {@link errorFixes} says what to do about each. */
+/** The stable code of an error. {@link errorFixes} contains the fix for each code. */
 export type ErrorCode = keyof typeof errorFixes;
 
-/** The codes for which a webhook is refused, each with the HTTP status of the response. */
+/** The codes of refused webhooks, each with the HTTP status of the response. */
 export const rejectionStatus = {
   method_not_allowed: 405,
   content_type_unsupported: 415,
@@ -185,5 +185,5 @@ export const rejectionStatus = {
   record_unavailable: 503,
 } as const satisfies Partial<Record<ErrorCode, number>>;
 
-/** Why a webhook was refused. */
+/** The code of the reason why a webhook was refused. */
 export type RejectionCode = keyof typeof rejectionStatus;

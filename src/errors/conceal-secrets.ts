@@ -1,29 +1,29 @@
 import { inspect } from "node:util";
 
-/** Secrets with fewer bytes are not replaced: they occur inside ordinary text. */
+/** The minimum length of a secret that is replaced. Shorter ones occur inside ordinary text. */
 const minBytes = 8;
-/** The number of secrets that are remembered of each kind. Tokens are renewed for as long as a process lives. */
+/** The maximum number of remembered secrets of each kind. A process gets new tokens as long as it lives. */
 const maxRemembered = 100;
-/** The number of nested causes that are searched and copied. */
+/** The maximum number of nested causes that are searched and copied. */
 const maxDepth = 4;
 const mark = "[secret]";
 
-/** Secrets of the configuration, each with its written forms. Module state, because an error does not know its kit. */
+/** Secrets of the configuration, with their written forms. Shared by all kits: an error belongs to none. */
 const configured = new Map<string, readonly string[]>();
-/** Access tokens, each with its written forms. */
+/** Access tokens, with their written forms. */
 const obtained = new Map<string, readonly string[]>();
 
-/** Registers a secret of the configuration: errors, log lines and records no longer show it. */
+/** Registers a secret of the configuration, so that errors, log lines and records do not show it. */
 export function concealSecret(secret: string | Uint8Array): void {
   remember(configured, Buffer.from(secret));
 }
 
-/** Registers an access token like a secret. The 100 tokens that were used last are remembered. */
+/** Registers an access token in the same way. The 100 tokens that were used last are remembered. */
 export function concealToken(token: string): void {
   remember(obtained, Buffer.from(token));
 }
 
-/** Returns the text with `[secret]` in place of every registered secret, in each of its written forms. */
+/** Returns the text with `[secret]` in place of each registered secret, in any of its written forms. */
 export function withoutSecrets(text: string): string {
   let clean = text;
   for (const forms of [...configured.values(), ...obtained.values()])
@@ -32,8 +32,9 @@ export function withoutSecrets(text: string): string {
 }
 
 /**
- * Returns what other code threw in a form that may be kept as a `cause`. It is returned unchanged if it shows no secret.
- * Otherwise this is a copy of its name, code, message, stack and causes: HTTP clients attach the request with its headers.
+ * Returns a value that other code threw, in a form that may be kept as a `cause`. If the value shows no
+ * secret, returns it unchanged. Otherwise returns a copy of its name, code, message, stack and causes only,
+ * because HTTP clients attach the request with its headers.
  */
 export function withoutSecretsIn(cause: unknown, depth = 0): unknown {
   if (typeof cause === "string") return withoutSecrets(cause);
@@ -65,13 +66,13 @@ function remember(secrets: Map<string, readonly string[]>, bytes: Buffer): void 
   if (bytes.length < minBytes) return;
   const key = bytes.toString("latin1");
   const forms = secrets.get(key) ?? writtenForms(bytes);
-  // Inserted again, so that the secret that was used last is forgotten last.
+  // The secret is inserted again, so that the one that was used last is forgotten last.
   secrets.delete(key);
   secrets.set(key, forms);
   if (secrets.size > maxRemembered) secrets.delete(secrets.keys().next().value!);
 }
 
-/** Returns how these bytes are written in text, headers, forms and JSON, the longest form first. */
+/** Returns the forms of these bytes in text, headers, forms and JSON, the longest first. */
 function writtenForms(bytes: Buffer): string[] {
   const text = bytes.toString("utf8");
   const hexadecimal = bytes.toString("hex");
@@ -87,7 +88,7 @@ function writtenForms(bytes: Buffer): string[] {
   return [...new Set(forms)].toSorted((a, b) => b.length - a.length);
 }
 
-/** Returns the characters that only these bytes decide in the base64 of a longer text, at this offset modulo 3. */
+/** Returns the base64 characters that depend only on these bytes, which begin at this offset (modulo 3). */
 function base64Within(bytes: Buffer, offset: number): string[] {
   const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64url");
   const start = Math.ceil((offset * 8) / 6);
@@ -105,8 +106,9 @@ export interface LoggableError {
 }
 
 /**
- * Returns the parts of an error that may be logged: name, code, message, stack and causes, without the kit's secrets.
- * Other properties stay out: drivers attach statements with their values, addresses with passwords, and request headers.
+ * Returns the parts of an error that may be logged: name, code, message, stack and causes, without the kit's
+ * secrets. Other properties are left out, because drivers attach statements with their values, addresses with
+ * passwords, and request headers.
  */
 export function loggable(error: unknown, depth = 0): LoggableError {
   if (typeof error !== "object" || error === null)

@@ -3,11 +3,11 @@ import { withoutSecrets, withoutSecretsIn } from "./conceal-secrets.js";
 
 /**
  * The base class of every error that tillkit throws. Compare errors by {@link TillkitError.code} and not with
- * `instanceof`: an application may load both the ESM and the CommonJS copy of the package.
+ * `instanceof`, because an application may load both the ESM and the CommonJS copy of the package.
  */
 export class TillkitError extends Error {
   override readonly name: string = "TillkitError";
-  /** Stable, machine-readable code. */
+  /** The stable, machine-readable code. */
   readonly code: ErrorCode;
   /** The fix of the error, in one sentence. */
   readonly fix: string;
@@ -22,34 +22,34 @@ export class TillkitError extends Error {
   }
 }
 
-/** Returns whether `error` has this code, whichever copy of the package threw it. */
+/** Returns whether `error` has this code. Any copy of the package may have thrown it. */
 export function hasCode(error: unknown, code: ErrorCode): error is TillkitError {
   return error instanceof Error && "code" in error && error.code === code;
 }
 
-/** Returns whether tillkit threw `error`, whichever copy of the package it was: an adapter may use the other one. */
+/** Returns whether tillkit threw `error`. Any copy of the package may have thrown it, as for an adapter. */
 export function isTillkitError(error: unknown): error is TillkitError {
   return error instanceof Error && "code" in error && Object.hasOwn(errorFixes, String(error.code));
 }
 
 /** One thing that is wrong with the configuration. */
 export interface ConfigurationProblem {
-  /** Stable code of this problem. */
+  /** The stable code of this problem. */
   code: ErrorCode;
-  /** Path of the option: `signature.secret`. */
+  /** The path of the option: `signature.secret`. */
   option: string;
   /** The problem, the expected value, and the place to set it. Never contains a secret. */
   message: string;
 }
 
-/** The configuration cannot be used. Thrown at construction, with all problems in one error. */
+/** The error for a configuration that cannot be used. It is thrown at construction, with all problems. */
 export class ConfigurationError extends TillkitError {
   override readonly name = "ConfigurationError";
   readonly problems: readonly ConfigurationProblem[];
 
   constructor(problems: readonly ConfigurationProblem[]) {
     const lines = problems.map(({ option, message }) => `  - ${option}: ${message}`);
-    // A single problem gives the error its own code, so that callers need not read the list.
+    // With a single problem, the error has its code, so that callers need not read the list.
     super(
       problems.length === 1 ? problems[0]!.code : "configuration_invalid",
       `tillkit cannot start with this configuration:\n${lines.join("\n")}`,
@@ -58,7 +58,7 @@ export class ConfigurationError extends TillkitError {
   }
 }
 
-/** A webhook was refused: nothing was recorded and no handler runs. */
+/** The error for a refused webhook. Nothing was recorded, and no handler runs. */
 export class WebhookRejectedError extends TillkitError {
   override readonly name = "WebhookRejectedError";
   declare readonly code: RejectionCode;
