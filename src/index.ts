@@ -97,7 +97,7 @@ export {
 export { type NoticeMap, type NoticeType } from "./model/notice-map.js";
 export { type ReportedFields, type Untrusted, type Verified } from "./model/payment-report.js";
 
-// The customer's browser coming back.
+// The customer's return in the browser.
 export {
   type PaymentClaimOutcome,
   type PaymentClaimRequest,
@@ -149,7 +149,7 @@ export {
 export { type RetireHandlerOptions } from "./operations/retire-handler.js";
 export { type Swept } from "./operations/sweep/sweep-payments.js";
 
-// The statement. Its functions are those of tillkit/statement.
+// Types of the statement. Its functions are in `tillkit/statement`.
 export type * from "./statement/index.js";
 
 // Errors.
