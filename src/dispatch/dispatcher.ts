@@ -16,7 +16,7 @@ export interface DispatcherOptions<Tx> extends Omit<RunOptions<Tx>, "losses" | "
   concurrency: number;
   /** The interval of looking for work without a `wake`: retries, ended leases, events of other processes. */
   pollMs: number;
-  /** Resolves when the store is ready and knows this process's handlers. */
+  /** Resolves when the store is open and has the handlers of this process. */
   ready: () => Promise<void>;
   notify: Notify;
   now: () => Date;
@@ -173,7 +173,7 @@ export class Dispatcher<Tx> {
     return claims;
   }
 
-  /** Returns the keys of the handlers whose runs share transactions here, by their names. */
+  /** Returns the keys of the handlers whose runs share transactions in this store, by name. */
   #sharedKeys(): Map<string, HandlerKey[]> {
     return this.#options.store.runShared ? this.#options.handlers.sharedKeys() : new Map();
   }
@@ -197,7 +197,7 @@ export class Dispatcher<Tx> {
 
   async #runOne(claim: Claim): Promise<void> {
     const run = this.#claimedRun(claim);
-    if (!run) return; // This process lacks the handler. Another one can claim the dispatch when the lease ends.
+    if (!run) return; // This process does not have the handler. Another can claim the dispatch after the lease.
     this.#report(claim, await runClaim(run.options, claim, run.handler, this.#closing.signal));
   }
 

@@ -39,7 +39,7 @@ export const handlerNotes = "handler";
 /** The kind of the notes that contain how far a limit is used up. */
 const rateNotes = "rate";
 
-/** The number of processes that may change the note of one handler at the same time. */
+/** The maximum number of tries to change a note that other processes change at the same time. */
 const maxTries = 20;
 
 /** The minimum wait for a limited handler, so that a high limit does not cause many small claims. */
@@ -113,13 +113,13 @@ export class HandlerControls<Tx> {
 }
 
 /**
- * The rest of one handler's limit, over all processes. A note contains the time up to which runs are used up,
- * so a late charge still counts. All runs of one second may begin at the same time.
+ * The rest of one handler's limit, over all processes. A note contains the time until which the limit is used
+ * up, so a late charge still counts. All runs of one second may begin at the same time.
  */
 class Rate<Tx> {
   readonly #parts: ControlParts<Tx>;
   readonly #name: string;
-  /** The time that one run uses up. */
+  /** The time between two runs at the limit. */
   readonly #stepMs: number;
 
   constructor(parts: ControlParts<Tx>, name: string, perSecond: number) {

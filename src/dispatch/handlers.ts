@@ -79,7 +79,7 @@ export class Handlers<Tx> {
     return this.#handlers.length;
   }
 
-  /** Returns the handler that has the name of a new handler of all events, whose name must be unique. */
+  /** Returns an existing handler with the name of a new handler of all events, which needs its own name. */
   #clashWithAny(event: EventType | "*", name: string): Registered<Tx> | undefined {
     return event === "*" ? this.#handlers.find(({ key }) => key.name === name) : undefined;
   }

@@ -165,7 +165,7 @@ function resultOf<Tx>(
   return failures >= retry.maxFailures ? { state: "dead", error } : { state: "failed", failures, error };
 }
 
-/** Returns the reason why a run ended: that of the abort if there was one, unless the store gave another. */
+/** Returns the reason why a run ended: the store's error, the reason of an abort, or the handler's error. */
 function causeOf(thrown: unknown, abortReason: { reason: unknown } | undefined): unknown {
   const isFromStore = hasCode(thrown, "lease_lost") || isLoss(thrown);
   return abortReason && !isFromStore ? abortReason.reason : thrown;

@@ -230,7 +230,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * Dispatches that are not done, including dead ones, become `retired`, and never run again. A current run
    * is rolled back, unless it commits first. Resolves to the number of retired dispatches. Logs a warning if
    * the store does not have the name. The call may be repeated. With `event`, retires only the name's
-   * registration for that event, which a handler has left that now handles other events.
+   * registration for that event. Use `event` if the handler with this name now handles other events.
    *
    * @throws TillkitError `handler_registered` if this process has a handler of that name
    */

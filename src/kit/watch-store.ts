@@ -20,7 +20,7 @@ export interface WatchParts<Tx> {
 /** The interval at which the watch asks the store. */
 const checkMs = 10_000;
 
-/** The time of which one webhook is remembered for the next check. */
+/** The length of a time slot. One webhook of each slot is remembered until the next check. */
 const slotMs = 500;
 
 /** The maximum time by which a store that does not answer delays the end of the kit. */

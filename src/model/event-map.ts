@@ -67,7 +67,10 @@ export interface EventMap<Covers extends SignedField = SignedField> {
    * confirmed it within `unmatchedAfterMs`. Nothing was applied, and lookups continue.
    */
   "payment.unconfirmed": Reported<Covers> & { payment: Payment; receiptId: string; receivedAt: string };
-  /** A second payment of one reference is completed. Replaces `payment.completed`. Refund one of the two. */
+  /**
+   * A second payment of one reference is completed. Raised instead of `payment.completed`. Refund one of the
+   * two.
+   */
   "payment.paid_twice": Reported<Covers> & {
     payment: CompletedPayment;
     firstClientId: string;
@@ -75,8 +78,9 @@ export interface EventMap<Covers extends SignedField = SignedField> {
     first: Payment;
   };
   /**
-   * An attempt was completed after an attempt with another amount or currency had replaced it. Replaces
-   * `payment.completed`, so the order is not fulfilled. Accept or refund the payment with `payments.resolve`.
+   * An attempt was completed after an attempt with another amount or currency had replaced it. Raised instead
+   * of `payment.completed`, so the order is not fulfilled. Accept or refund the payment with
+   * `payments.resolve`.
    */
   "payment.paid_other_amount": Reported<Covers> & {
     /** The completed payment. Its `total` was paid. */

@@ -73,7 +73,7 @@ export interface Payment {
   reported?: LastReport;
   /** The service's own times. */
   service?: ServiceTimes;
-  /** Whether another `create` for the reference returns this attempt. At most one attempt of it is open. */
+  /** Whether another `create` for the reference returns this attempt. At most one per reference is open. */
   open: boolean;
   /** The service's id of the payment. Set once, then never changed. */
   serviceId?: string;
@@ -137,7 +137,7 @@ export interface Refund {
   before: Money;
   /** The rest of the payment after this refund. */
   rest: Money;
-  /** The key that the person or the statement gave it. */
+  /** The key of the refund, which a person or a statement gave. */
   key?: string;
 }
 
@@ -151,7 +151,7 @@ export interface CompletedPayment extends Payment {
 
 /** A person's evidence that a payment is paid. */
 export interface Evidence {
-  /** `lookup`: the service's answer to a person. `webhook`: a stored one that the kit could not read. */
+  /** `lookup`: the service's answer to a person. `webhook`: a stored webhook that was unreadable. */
   kind: "statement" | "lookup" | "letter" | "webhook";
   /** The place of the evidence for readers: `statement-2026-11.csv, line 14`. 1 to 500 characters. */
   document: string;

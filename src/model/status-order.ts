@@ -2,9 +2,9 @@ import { type PaymentState } from "./payment.js";
 
 /**
  * The rank of each status. A status replaces only a status of a lower rank. So webhooks lead to the same
- * state in any order, also if some come twice. The interface document has `pending` and `completed`. Services
- * use the other statuses too, with both spellings of `canceled`. Statuses that end without payment rank below
- * `completed`, so that a late success counts.
+ * state in any order, and also if some are repeated. The interface document has `pending` and `completed`.
+ * Services use the other statuses too, with both spellings of `canceled`. Statuses that end without payment
+ * rank below `completed`, so that a late success counts.
  */
 const ranks: Readonly<Record<string, number>> = {
   __proto__: null as never,

@@ -40,7 +40,7 @@ const maxAbandoned = 3;
 
 /** After this many groups of one item in a row, the next item is committed without waiting for others. */
 const singlesBeforeSkipping = 4;
-/** After this many single items, an iteration is awaited again: items may no longer come one by one. */
+/** After this many single items, an iteration is awaited again, in case items now come in groups. */
 const singlesBeforeCheck = 64;
 
 /**

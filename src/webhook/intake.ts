@@ -24,7 +24,7 @@ export interface IntakeOptions {
 /** The parts that take verified webhooks in. */
 export type Intake = ReturnType<typeof createIntake>;
 
-/** Returns the recorder of verified webhooks, and the keeper, which spools what the store cannot take. */
+/** Returns the recorder of webhooks, and the keeper, which also spools webhooks when the store fails. */
 export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify }, options: IntakeOptions) {
   const { store, now, notify, maxGroup } = parts;
   const { recordTimeoutMs, drainMs, identify } = options;

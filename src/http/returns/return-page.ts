@@ -131,9 +131,9 @@ export function notFoundPage(frame: PageFrame): string {
 }
 
 /**
- * Returns the links to a new attempt, to the order and to the shop. The link to the form of a claim is behind
- * the first of the last two. The first visible link is the button of the page. The style shows the link to a
- * new attempt only if another attempt is safe.
+ * Returns the links in their order: to a new attempt, to the order or else the shop, to the form of a claim,
+ * and to the shop. The first visible link is the button of the page. The style shows the link to a new
+ * attempt only if a new attempt is safe.
  */
 function waysOut(frame: PageFrame, claim?: HtmlFragment): HtmlFragment {
   const { shop, backUrl, orderUrl, payAgainUrl } = frame;

@@ -1,7 +1,7 @@
 import { type IncomingMessage } from "node:http";
 import { isIPv4, isIPv6 } from "node:net";
 
-/** The number of failed webhooks of one address that get their own status and not 429. */
+/** The limit of failed webhooks from one client address. Beyond it, the answer is 429. */
 export interface FailureBudget {
   perMinute: number;
   burst: number;
@@ -33,7 +33,7 @@ export function failureThrottle(
     const { tokens, at: before } = buckets.get(address) ?? { tokens: burst, at };
     const refilled = Math.min(burst, tokens + (at - before) * perMs);
     const isPaid = refilled >= 1;
-    // The entry is deleted and set again, so that the first entry of the map is that of the oldest failure.
+    // The entry is deleted and set again, so that the first entry of the map has the oldest failure.
     buckets.delete(address);
     buckets.set(address, { tokens: isPaid ? refilled - 1 : refilled, at });
     if (buckets.size > maxAddresses) buckets.delete(buckets.keys().next().value!);

@@ -15,7 +15,7 @@ const captured = new WeakMap<IncomingMessage, Buffer>();
  */
 export function captureRawBody(request: IncomingMessage, _response: ServerResponse, rawBody: Buffer): void {
   const bytes = asBuffer(rawBody);
-  // If this function is used as a middleware, `next` would never be called.
+  // A mistaken use as a middleware would never call `next`.
   if (!bytes)
     throw new TillkitError(
       "option_invalid",

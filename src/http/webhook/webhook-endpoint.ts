@@ -74,8 +74,7 @@ function checkEnvelope({ method, headers }: IncomingMessage): void {
       "Webhooks are sent without a content-encoding.",
     );
   }
-  // The interface shows no content type (4.4), so only a browser's form is refused here. The signature
-  // decides about all others.
+  // The interface shows no content type (4.4), so only a browser's form is refused here.
   if (/^\s*(application\/x-www-form-urlencoded|multipart\/)/i.test(headers["content-type"] ?? "")) {
     throw new WebhookRejectedError("content_type_unsupported", "Webhooks are not sent as a form.");
   }

@@ -1,6 +1,6 @@
 import { type ErrorCode, TillkitError } from "../../errors/index.js";
 
-/** The kind of one argument. An argument with a question mark may be left out. */
+/** The kind of one argument. With a question mark, the argument may be left out. */
 type Kind = "object" | "object?" | "text" | "key" | "function" | "rows";
 
 const isObject = (given: unknown): boolean =>

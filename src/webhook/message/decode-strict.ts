@@ -72,7 +72,7 @@ function countKeys(value: unknown): number {
 
 /** Returns why a text that JSON.parse accepts is ambiguous, or `undefined` if it is not. */
 function findAmbiguity(text: string): string | undefined {
-  // One set of keys for each open object or list; the set of a list stays empty.
+  // There is one set of keys for each open object or list. The set of a list stays empty.
   const open: Set<string>[] = [];
   for (let at = 0; at < text.length; at += 1) {
     switch (text[at]) {
@@ -113,7 +113,7 @@ function endOfString(text: string, start: number): number {
   return at;
 }
 
-/** Returns whether a string is a key: a colon follows it. */
+/** Returns whether a string is a key, which a colon follows. */
 function isKey(text: string, after: number): boolean {
   let at = after;
   while (text.charCodeAt(at) <= 0x20) at += 1;

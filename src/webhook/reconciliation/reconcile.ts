@@ -132,7 +132,7 @@ export function applyReport(
 ): { payment: Payment; facts: PaymentFact[] } {
   const state = stateOf(status);
   const ended = state !== "pending";
-  // The rest pattern makes a copy; spreading that copy again is much slower.
+  // The rest pattern makes a copy. A second copy by spreading would be much slower.
   const { nextLookupAt, attention, ...next } = payment;
   next.state = state;
   next.status = status;

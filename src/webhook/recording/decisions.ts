@@ -192,7 +192,7 @@ class LockedPayments {
   }
 }
 
-/** Returns whether a report that is not applied is news. A replay reads old reports too. */
+/** Returns whether a report has a later status than the payment, and is newer than the stored report. */
 function isNews(
   { status, reported }: Payment,
   { verified }: PaymentReport,

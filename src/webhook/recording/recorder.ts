@@ -8,7 +8,7 @@ import { type RecordingParts } from "./recording-parts.js";
 /** The maximum number of plans for one group. Another process can make a plan outdated. */
 const maxPlans = 3;
 
-/** Another process recorded one of the events after `lock`. The group must be planned again. */
+/** Thrown if another process recorded one of the events after `lock`, so that a new plan is needed. */
 class PlanOutdated extends Error {}
 
 /**

@@ -16,7 +16,7 @@ export interface RecordingParts<Tx> {
   policy: Policy;
   /** The maximum number of webhooks, or of payments, in one transaction. */
   maxGroup: number;
-  /** Resolves when the store is open and knows the handlers of this process. */
+  /** Resolves when the store is open and has the handlers of this process. */
   ready: () => Promise<void>;
   /** Wakes the dispatcher. Must be called after a commit that saved events. */
   announceEvents: () => void;

@@ -71,8 +71,8 @@ export async function rematchIn<Tx>(
   }
   const matched = rematched.length;
   if (matched > 0) {
-    // If the process ends now, the rest must be found: the sweep looks for webhooks with the outcome
-    // `unmatched`.
+    // The sweep looks for webhooks with the outcome `unmatched`. So it finds the rest if the process ends
+    // now.
     const last = rest.findLast(({ outcome }) => outcome !== "unconfirmed");
     if (last)
       rematched.push({ receiptId: last.receiptId, outcome: "unmatched", reason: "decided after others" });

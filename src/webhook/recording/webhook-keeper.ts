@@ -39,7 +39,7 @@ const spoolCodes: readonly ErrorCode[] = ["spool_unavailable", "spool_full", "pa
 /** The maximum number of eventKeys in the spool whose copies are counted. */
 const maxWaiting = 10_000;
 
-/** The maximum number of spooled copies of one webhook. Senders repeat less, and the disk has space. */
+/** The maximum number of spooled copies of one webhook. It is more than any sender repeats. */
 const maxCopies = 50;
 
 /** A webhook that waits in the spool. */
@@ -59,7 +59,7 @@ const maxSkippedInRow = 10;
 export interface Keeping {
   /** When the store began to fail, by `performance.now()`. Absent while it records webhooks. */
   failingSince?: number;
-  /** What failed if the last webhook was not kept: the store, or only this webhook. */
+  /** The cause if the last webhook was not kept: the store, or only this webhook. */
   refused?: "store" | "webhook";
 }
 

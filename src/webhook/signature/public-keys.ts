@@ -76,7 +76,7 @@ export function isPublicKeyAlgorithm(name: unknown): name is PublicKeyAlgorithm 
 
 const curves = ["prime256v1", "secp384r1", "secp521r1", "secp256k1"];
 const minModulusBits = 2048;
-/** An RSA key with fewer bits gets a warning: it is weaker than 128 bits of security. */
+/** The recommended size of an RSA key, for 128 bits of security. A smaller key gets a warning. */
 const recommendedModulusBits = 3072;
 const publicPem = /^\s*-----BEGIN (?:RSA )?PUBLIC KEY-----/;
 

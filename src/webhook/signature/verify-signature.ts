@@ -43,7 +43,7 @@ export function isVerificationFailure(code: RejectionCode): boolean {
   return verificationFailures.includes(code);
 }
 
-/** Returns whether the error is a refusal, by its name: ESM and CommonJS have two copies of the class. */
+/** Returns whether the error is a refusal, by its name, because ESM and CommonJS have a class each. */
 export function isRejection(error: unknown): error is WebhookRejectedError {
   return error instanceof Error && error.name === "WebhookRejectedError";
 }

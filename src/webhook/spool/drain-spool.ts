@@ -68,7 +68,7 @@ interface Failure {
 
 type Readable = Extract<ReadLine, { webhook: SpooledWebhook }>;
 
-/** Drains all segments that exist. Never rejects: the result says why webhooks were left. */
+/** Drains all existing segments. Never rejects. If webhooks were left, the result contains the reason. */
 export async function drainSpool(draining: Draining): Promise<DrainResult> {
   const done = { drained: 0, setAside: 0 };
   const left: unknown[] = [];
@@ -96,9 +96,8 @@ export async function drainSpool(draining: Draining): Promise<DrainResult> {
 }
 
 /**
- * Yields this process's own segments first, then those of dead processes, each of which is adopted just
- * before. The active segment is rotated only at the end, so that a failing store does not cause a new file at
- * each drain.
+ * Yields this process's own segments first, then those of dead processes, which it adopts one by one. The
+ * active segment is rotated only at the end, so that a failing store does not cause a new file at each drain.
  */
 async function* nextSegment(draining: Draining, left: unknown[], done: DrainResult): AsyncGenerator<string> {
   const { directory, own, writer, setAside, isClosed } = draining;

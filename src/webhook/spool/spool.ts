@@ -52,7 +52,7 @@ export interface SpoolOptions {
   fs?: FileSystem | undefined;
 }
 
-/** The files on the local disk that keep verified webhooks while the store cannot take them. */
+/** A spool, which keeps verified webhooks in local, fsynced files while the store cannot take them. */
 export type Spool = ReturnType<typeof openSpool>;
 
 /** Returns a spool. There is no I/O before the first call of a method. */
@@ -98,7 +98,7 @@ export function openSpool(options: SpoolOptions) {
     /**
      * Calls `record` for the spooled webhooks: first for this process's own segments, then for those of dead
      * processes. Within a segment, the order is kept. Webhooks that are appended meanwhile wait for the next
-     * drain. A rejection stops the drain, unless {@link DrainOptions} say otherwise. After a crash or a
+     * drain. A rejection stops the drain, unless an option handles the rejection. After a crash or a
      * rejection, a webhook may be recorded again, so `record` must be idempotent by `receiptId`. Never
      * rejects. A second call joins the running drain.
      */

@@ -34,7 +34,7 @@ export class StoreTie {
    */
   async read(): Promise<Tie | undefined> {
     if (!this.#identify) return undefined;
-    // An error of the store does not mean a problem of the directory, which takes webhooks meanwhile.
+    // If the store fails here, the directory may still be right, so it goes on taking webhooks.
     const store = await this.#identify();
     const known = await this.#known(store).catch((error: unknown) => {
       throw (this.problem = spoolFailure(error, this.#directory.path));
