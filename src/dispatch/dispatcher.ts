@@ -197,7 +197,7 @@ export class Dispatcher<Tx> {
 
   async #runOne(claim: Claim): Promise<void> {
     const run = this.#claimedRun(claim);
-    if (!run) return; // This process does not have the handler. Another can claim the dispatch after the lease.
+    if (!run) return; // No such handler here. Another process can claim the dispatch after the lease.
     this.#report(claim, await runClaim(run.options, claim, run.handler, this.#closing.signal));
   }
 

@@ -44,8 +44,8 @@ export interface EventMap<Covers extends SignedField = SignedField> {
   /** The service reported a status other than `completed`, and the kit applied it. */
   "payment.updated": Reported<Covers> & { payment: Payment; previousStatus?: string };
   /**
-   * The service reported a status that the kit does not know, and the payment already has a later status: perhaps a refund
-   * of a completed payment. Recorded, not applied.
+   * The service reported a status that the kit does not know, and the payment already has a later status. The
+   * status may mean a refund of a completed payment. The report was stored, but not applied.
    */
   "payment.reported": Reported<Covers> & { payment: Payment };
   /**

@@ -1,4 +1,4 @@
-/** Returns whether a text begins and ends with the same quote: `docker --env-file`, for example, keeps quotes as a part of the value. */
+/** Returns whether a text is in quotes. `docker --env-file`, for example, keeps quotes in a value. */
 export function isQuoted(text: string): boolean {
   return /^(["'`]).*\1$/s.test(text);
 }

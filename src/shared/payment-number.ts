@@ -5,8 +5,9 @@ export function isSameNumber(one: string, other: string | undefined): boolean {
 }
 
 /**
- * Returns the ways to write a number that people and services use: as it is, and with other capitals and another sign, or none, behind
- * its first letters. A store finds the number that the service reported only as it was written.
+ * Returns the ways in which people and services write a number: unchanged, or in capitals or small letters,
+ * with one of several signs or none after the first letters. A store finds a reported number only in the form
+ * in which it was reported.
  */
 export function waysToWrite(number: string): string[] {
   const key = keyOfNumber(number);
@@ -21,7 +22,7 @@ export function waysToWrite(number: string): string[] {
   return [...new Set([number, ...written, ...written.map((one) => one.toLowerCase())])];
 }
 
-/** Returns the letters and digits of a number, by which it is found; `undefined` where they are too few or too many. */
+/** Returns the letters and digits of a number as a key. `undefined` for fewer than 4 or more than 128. */
 export function keyOfNumber(number: string): string | undefined {
   const key = number.replace(/[^A-Za-z0-9]/g, "").toUpperCase();
   return key.length >= 4 && key.length <= 128 ? key : undefined;

@@ -39,7 +39,7 @@ export const wholeNumber =
 export const isFunction: OptionCheck = (option, value) =>
   value === undefined || typeof value === "function" ? [] : invalid(option, "must be a function.");
 
-/** Refuses a clock that returns no time now: each webhook and each creation would fail with it. */
+/** Refuses a clock that returns no valid time, because each webhook and creation would fail with it. */
 export const timeFunction: OptionCheck = (option, value) => {
   if (value === undefined || typeof value !== "function")
     return isFunction(option, value, undefined as never);

@@ -146,7 +146,7 @@ export function eventKeyOf(fields: Verified<never>): string {
     // `captured` is in the key because a webhook that corrects a contradiction in `captured` is not a
     // duplicate.
     fields.captured,
-    // So that a completion by another transfer is no copy.
+    // With this number in the key, a completion by another transfer is not a duplicate.
     ...(fields.status === "completed" && fields.providerId ? [fields.providerId] : []),
   ];
   // 24 characters are enough for the index. The clientId has only characters that are safe in every database.

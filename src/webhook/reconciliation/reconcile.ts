@@ -96,8 +96,9 @@ function differencesOf(
 }
 
 /**
- * Returns how a completion shows another transfer than the one that completed the payment: the customer may have paid twice. The
- * provider's number decides where both have it, because a service may change the time when it sends a webhook again.
+ * Returns the difference if a completion reports another transfer than the one that completed the payment:
+ * the customer may have paid twice. If both have the provider's number, this number decides, because a
+ * service may change the time when it sends a webhook again.
  */
 function otherTransfer(
   { state, reported }: Payment,
@@ -117,8 +118,8 @@ function otherTransfer(
 }
 
 /**
- * Returns the amount that the report must have. If a person accepted another one, a completion with the whole amount is a
- * difference too: the rest of the money came, or all of it a second time.
+ * Returns the amount that the report must have. After a person accepted another amount, a completion with the
+ * original total is a difference too: the rest of the money came, or all of it came a second time.
  */
 function expectedTotal({ total, received }: Payment, status: string, reported: Money): Money {
   return received && status === "completed" && sameTotal(total, reported) ? received : total;

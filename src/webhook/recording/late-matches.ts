@@ -30,7 +30,7 @@ export class LateMatches<Tx> {
     );
     // A creation may have looked for its webhooks before this commit. A lookup may have decided a webhook
     // that differs from its answer.
-    if (latecomers.length > 0) this.#track(rematch(this.#parts, latecomers)); // If this fails, the sweep matches them later.
+    if (latecomers.length > 0) this.#track(rematch(this.#parts, latecomers)); // The sweep repeats a failure.
     for (const receipt of receipts) {
       if (!this.#isForeign(receipt)) continue;
       const look = this.#foreign.add(receipt.clientId);
