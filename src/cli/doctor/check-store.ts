@@ -52,7 +52,7 @@ function isUnencrypted(database: string, fallback = "disable"): boolean {
   if (kind === undefined || !URL.canParse(database)) return false;
   const { hostname, searchParams } = new URL(database);
   const host = searchParams.get("host") ?? decodeURIComponent(hostname);
-  // A path is a socket of this machine.
+  // A host that is a path names a socket of this machine.
   if (host === "" || host.startsWith("/") || isThisMachine(host)) return false;
   if (kind.toLowerCase() !== "postgres") return [null, "false"].includes(searchParams.get("ssl"));
   return ["disable", "false", "0"].includes(

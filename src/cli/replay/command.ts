@@ -154,8 +154,8 @@ async function replayStoredWebhooks(
 }
 
 /**
- * Searches for stored webhooks whose outcome comes from a policy of the application that was not given here,
- * and would change without that policy. Returns advice, or `undefined`.
+ * Searches for stored webhooks whose outcome depends on a policy that this command was not given. Returns
+ * advice if their outcomes would change without the policy, and otherwise `undefined`.
  */
 async function findUnknownPolicy(
   payments: Payments,

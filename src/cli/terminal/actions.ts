@@ -6,7 +6,7 @@ import { withOfflineKit } from "./offline-kit.js";
 
 /** An action of a command. The command's operand names the action. */
 export interface Action {
-  /** The options that the action accepts, of those that only some actions accept. */
+  /** The options of this action that not every action of the command accepts. */
   options: readonly string[];
   /** Whether the action needs the command's object. */
   object: "needed" | "optional" | "none";

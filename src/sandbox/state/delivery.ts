@@ -1,4 +1,4 @@
-/** One attempt to send one webhook to one address, after it ended. */
+/** An ended attempt to send one webhook to one address. */
 export interface Delivery {
   /** The id, which is unique for each attempt. */
   readonly id: string;
