@@ -202,14 +202,18 @@ describe("a lease and a wait of a store over an adapter", () => {
 describe("what another process has changed after the index was read", () => {
   const recordedAt = "2024-05-01T10:00:00.000Z";
   let records: Map<string, StoredRecord>;
-  let store: ReturnType<typeof storeOver>;
+  let store: ReturnType<typeof open>;
   beforeEach(async () => {
     records = new Map();
-    store = storeOver(memoryAdapter(records));
+    store = open();
     await store.registerHandlers(handlers);
     const events = [{ id: "e1", type: "payment.overdue", recordedAt, payload: {} } as const];
     await store.transaction((tx) => store.save(tx, { events }));
   });
+
+  function open() {
+    return storeOver(memoryAdapter(records));
+  }
 
   const claim = (from: typeof store) => from.claim({ handlers, limit: 10, leaseMs: hourMs });
   const run = { eventId: "e1", handler: "ledger", fence: 1 };
