@@ -21,7 +21,7 @@ export interface NotesOptions {
   ids?: readonly string[];
   /** The id of the last note of the page before. @default none */
   after?: string;
-  /** The maximum number of notes. Pages have one constant order, which may not be by id. @default all */
+  /** The maximum number of notes. The order of pages is fixed, but may not be by id. @default all */
   limit?: number;
 }
 

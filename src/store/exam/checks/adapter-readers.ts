@@ -39,7 +39,7 @@ export const adapterReaderChecks: Checks<Adapter> = {
     try {
       const until = performance.now() + maxMs;
       for (let version = 1; version < versions && performance.now() < until; version++) {
-        // Some records come and go, but not in each step, which readers could then be in step with.
+        // Records appear and disappear in some steps only, so that readers do not get the writer's rhythm.
         const passing = [
           [],
           lasting.map((name) => examChange(`${name}!`, 0)),

@@ -94,7 +94,7 @@ export class Dispatches {
     if (!dispatch) return false;
     const { retryInMs = 0 } = settlement;
     const settled = afterRun(dispatch, settlement, new Date(now).toISOString());
-    // A released dispatch is due immediately, whatever time a clock shows.
+    // Without a wait, the dispatch is due immediately, whatever time a clock shows.
     if (isOpen(settled)) {
       delete settled.waitsFrom;
       Object.assign(settled, retryInMs > 0 ? waitFor(now, retryInMs) : { dueAt: 0 });

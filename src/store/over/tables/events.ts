@@ -90,7 +90,7 @@ export class Events {
     const unknown = unknownAmong(handlers, registered);
     if (unknown.length === 0) return;
     const forgotten = unknown.filter(({ since }) => since !== undefined);
-    // Also before the registration, so that little is left to do after it.
+    // This also runs before the registration, so that little is left to do after it.
     for (const handler of forgotten) await this.#dispatchSince(handler);
     const id = newId();
     const newest = await this.#newest();

@@ -133,8 +133,8 @@ const keepReports = (t: Tables, type: Types): string[] => [
 ];
 
 /**
- * Adds `waits_from`: a dispatch waits from this time to `due_at`. If the clock shows an earlier time, it was
- * put back. Rows of earlier versions have no `waits_from`.
+ * Adds `waits_from`. If the clock shows an earlier time than this, the clock was put back, and the dispatch
+ * is due. Rows of earlier versions have no `waits_from`.
  */
 const distrustClocks = (t: Tables): string[] => [
   // With `waits_from` in the index, a claim reads no rows that still wait.

@@ -5,8 +5,8 @@ import { hasServerAnswered } from "./pool.js";
 
 /**
  * The errors after which the server cannot run any statement now:
- * - the disk (1021, 1026), a table (1114) or the memory (1037, 1038, 1041) is full, or connections are too
- *   many (1040, 1135, 1203, 1226)
+ * - the disk (1021, 1026), a table (1114) or the memory (1037, 1038, 1041) is full
+ * - there are too many connections (1040, 1135, 1203, 1226)
  * - the server shuts down (1053), is read-only (1290, 1792, 1836, 1874), or its group is over (3100)
  * - the connection was killed (1317, 1927, 3169), idle for too long (4031), or stopped by a time limit (1969,
  *   3024)

@@ -18,7 +18,7 @@ const safe: Readonly<Record<string, string>> = {
 /** The setting that limits the rows of every query, and its maximum. A lower one hides payments. */
 const limit = ["sql_select_limit", "18446744073709551615"] as const;
 
-/** The modes in which the server would misread strings: the driver escapes quotes with backslashes. */
+/** The modes that change the driver's strings: its escapes with backslashes, or empty strings. */
 const unsafeModes = ["NO_BACKSLASH_ESCAPES", "EMPTY_STRING_IS_NULL"];
 
 /**

@@ -53,7 +53,8 @@ export async function historyOf(
     `select id, type, client_id, recorded_at, payload, seq from ${t.events} where ${ofEvents.sql} order by seq desc limit ?`,
     [...ofEvents.params, limit],
   );
-  // New events get their dispatches with the next claim. One statement reads both, so that none is missed.
+  // The next claim makes the dispatches of new events. One statement reads present and future dispatches, so
+  // that none is missed.
   const dispatches = await reader.run<DispatchRow & { seq: unknown }>(
     `select ${dispatchColumns}, e.seq from ${t.events} e join ${t.dispatches} d on d.event_id = e.id
       where ${ofEvents.sql} and seq >= ?

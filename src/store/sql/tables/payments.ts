@@ -70,7 +70,7 @@ const columnTable = {
     of: ({ lookups }) => lookups ?? null,
     set: (payment, lookups) => (payment.lookups = Number(lookups)),
   },
-  // The need of the payment, or a need that a person has settled. `needOfPayment` derives the others.
+  // The payment's need, or `settled`. Most needs follow from other columns, so `set` ignores them.
   attention: {
     of: (payment) => needOfPayment(payment) ?? payment.attention ?? null,
     set: (payment, attention) => {
@@ -156,7 +156,7 @@ export function changedPaymentsBatch({ tables }: Database, payments: readonly Pa
   return { table: tables.payments, columns: changeable.map(({ column }) => column), rows };
 }
 
-/** Returns an update with only the key and the columns in which a payment differs from its locked form. */
+/** Returns a batch with only the key and the columns in which a payment differs from its locked form. */
 export function differingPaymentsBatch(
   { tables }: Database,
   payments: readonly Payment[],
