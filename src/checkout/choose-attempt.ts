@@ -1,17 +1,17 @@
 import { type Money, type Payment } from "../model/payment.js";
 import { firstPaid, newestAttempt, sameTotal } from "../model/attempts.js";
 
-/** The choice when a payment for a reference is requested, given the payments that it already has. */
+/** The choice when a payment for a reference is requested, given the reference's stored payments. */
 export type AttemptChoice =
-  /** One of them is completed: collecting again would charge the customer twice. */
+  /** A stored payment is completed. Another payment would charge the customer twice. */
   | { kind: "paid"; payment: Payment }
-  /** One of them is completed with another amount than was asked for last, and nobody has settled it. */
+  /** A stored payment was paid with another amount than the newest attempt's, and nobody has settled it. */
   | { kind: "withheld"; payment: Payment; newest: Payment }
-  /** An open attempt of the same amount: return its checkout address. */
+  /** An open attempt has the same amount, so its checkout address is returned. */
   | { kind: "reuse"; payment: Payment; checkoutUrl: string }
-  /** Another call is creating it now. */
+  /** Another call is creating the open attempt now. */
   | { kind: "wait"; payment: Payment }
-  /** Create a new attempt, which replaces these. They still count if they are paid later. */
+  /** A new attempt is created, which replaces these payments. They still count if they are paid later. */
   | { kind: "create"; replaced: Payment[] };
 
 /** The times that the choice depends on. */
@@ -19,7 +19,7 @@ export interface AttemptTimes {
   now: Date;
   /** The time for which an open attempt is returned again. */
   reuseForMs: number;
-  /** The maximum time of a creation. A crash has ended one that runs for longer. */
+  /** The maximum time of a creation. If a creation takes longer, its process has crashed. */
   creationMs: number;
 }
 
@@ -38,7 +38,7 @@ export function chooseAttempt(
   if (open && sameTotal(open.total, total)) {
     // The absolute difference, because another host's clock may be ahead.
     const age = Math.abs(now.getTime() - Date.parse(open.createdAt));
-    // The checkout address comes with the creation's answer, which a webhook may have overtaken.
+    // The checkout address comes with the service's answer. A webhook may have arrived before the answer.
     if (open.checkoutUrl === undefined && age < creationMs) return { kind: "wait", payment: open };
     if (open.checkoutUrl !== undefined && age < reuseForMs) {
       return { kind: "reuse", payment: open, checkoutUrl: open.checkoutUrl };
@@ -49,7 +49,7 @@ export function chooseAttempt(
 
 /** Returns the payment as it is stored when another attempt replaces it. */
 export function replacedPayment(payment: Payment, clientId: string, now: string): Payment {
-  // Still `creating` means that the process which created it has ended: the result is unknown.
+  // If the payment is still `creating`, the process that created it has ended, so the result is unknown.
   const state = payment.state === "creating" ? "uncertain" : payment.state;
   return { ...payment, state, open: false, replacedBy: clientId, updatedAt: now };
 }

@@ -13,7 +13,7 @@ import { type Intent, type IntentParts, type StartedAttempt, storeIntents } from
 export interface CreatedPayment {
   /** Identifies the payment in the shop and at the service. */
   clientId: string;
-  /** Where to redirect the customer's browser (303). */
+  /** The address to which the shop redirects the customer's browser (303). */
   checkoutUrl: string;
   /** Whether this is an open attempt that an earlier call created. */
   reused: boolean;
@@ -26,7 +26,7 @@ export interface CheckoutParts<Tx> extends IntentParts<Tx> {
   ready: () => Promise<void>;
   /** Decides webhooks that arrived before their payment was known. */
   rematch: (clientIds: readonly string[]) => Promise<void>;
-  /** The number of creations that share a transaction at most. */
+  /** The maximum number of creations in one transaction. */
   maxGroup: number;
   options: CheckoutOptions;
 }
@@ -41,11 +41,11 @@ export interface CheckoutOptions {
   clientIdPrefix: string | undefined;
   /** The age from which a payment may be looked up. */
   firstLookupMs: number;
-  /** The maximum time of one creation, token and answer included. */
+  /** The maximum time of one creation, including the token and the answer. */
   creationMs: number;
 }
 
-/** The parts, and the transactions that creations of the same moment share. */
+/** The parts, and the group commits that creations at the same time share. */
 interface Checkout<Tx> extends CheckoutParts<Tx> {
   intents: GroupCommit<Intent, StartedAttempt>;
   results: GroupCommit<CreationResult, boolean>;
@@ -53,8 +53,9 @@ interface Checkout<Tx> extends CheckoutParts<Tx> {
 }
 
 /**
- * Returns the function that creates a payment: it stores the intent, creates the payment at the service, and returns the checkout
- * address. A second call for the same reference and amount returns the open attempt instead of a second payment.
+ * Returns the function that creates a payment. It stores the intent, creates the payment at the service, and
+ * returns the checkout address. A second call for the same reference and amount returns the open attempt
+ * instead of a second payment.
  */
 export function openCheckout<Tx>(
   parts: CheckoutParts<Tx>,
@@ -89,7 +90,7 @@ async function createPayment<Tx>(checkout: Checkout<Tx>, given: PaymentRequest):
   const { token, hash: returnKeyHash } = makeReturnToken(clientId);
   const giveUpAt = performance.now() + creationMs;
   for (let round = 0; ; round++) {
-    // A webhook may arrive before the service's answer, and must find its payment.
+    // The payment is stored first, because its webhook may arrive before the service's answer.
     const started = await intents.add({ request, clientId, returnKeyHash, giveUpAt });
     if (started.kind === "created") return complete(checkout, started.payment, token);
     if (started.kind === "refused") throw started.error;
@@ -127,12 +128,12 @@ async function complete<Tx>(
     throw error;
   }
   await keepAnswer(checkout, clientId, answer);
-  // The payment exists even where this fails; the sweep matches its webhooks later.
+  // The payment exists even if this fails. Then the sweep matches its webhooks later.
   await checkout.matches.add(clientId).catch(() => {});
   return { clientId, checkoutUrl: answer.checkoutUrl, reused: false };
 }
 
-/** Stores the answer. The payment exists at the service, so every failure from here on is an uncertain creation. */
+/** Stores the answer. The payment exists at the service, so a failure is now an uncertain creation. */
 async function keepAnswer<Tx>(
   checkout: Checkout<Tx>,
   clientId: string,
@@ -164,6 +165,7 @@ async function keepFailure<Tx>(
   clientId: string,
   error: PaymentCreationError,
 ): Promise<void> {
-  // The caller gets the error of the creation. If it is not stored, the row stays `creating`, which later counts as uncertain.
+  // The caller gets the error of the creation. If the error cannot be stored, the payment stays `creating`,
+  // which later counts as uncertain.
   await results.add({ clientId, error }).catch(() => {});
 }

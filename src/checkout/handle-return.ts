@@ -4,58 +4,62 @@ import { keepClaim, readClaimNumber, readClaims } from "./payment-claims.js";
 import { isReturnTokenOf, readReturnToken } from "./return-token.js";
 import { type PaymentStore } from "../store/index.js";
 
-/** Which of the two addresses the browser came back to. */
+/** The name of the return address: the success address or the cancel address. */
 export type ReturnKind = "success" | "cancel";
 
-/** A browser that came back. */
+/** The request of a browser that came back. */
 export interface ReturnRequest {
   /** The address to which the browser came back. */
   kind: ReturnKind;
   /** The last part of the address. */
   token: string;
-  /** Whether a person came back. False for HEAD requests and prefetches, which are not noted. */
+  /** Whether a person came back. False for HEAD requests and prefetches, which are not stored as returns. */
   visit: boolean;
 }
 
 /**
- * What to show to the customer. `confirming`: the browser came back to success, and no webhook has decided yet. `delayed`:
- * that was more than a minute ago. `claimed`: and the customer has given a number, which proves nothing. `mismatch`: a webhook does not fit the payment, and nobody has dismissed it, or the
- * payment was withheld from its order; the customer must not read that the payment failed, nor that it is paid.
- * `refunded`: the payment was withheld, and a person returned the money.
+ * The state that the return page shows to the customer:
+ *
+ * - `confirming`: the browser came back to the success address, and no webhook has decided the payment yet.
+ * - `delayed`: the payment is still confirming, more than a minute after the first return.
+ * - `claimed`: the payment is still confirming, and the customer has given a number, which proves nothing.
+ * - `mismatch`: a webhook that nobody has dismissed does not fit the payment, or the payment was withheld
+ *   from its order. The page must not say that the payment failed, nor that it is paid.
+ * - `refunded`: the payment was withheld, and a person returned the money.
  */
 export type ReturnState =
   "confirming" | "delayed" | "claimed" | "mismatch" | "refunded" | "paid" | "canceled" | "failed";
 
-/** The time from its first return after which a payment is `delayed`. */
+/** The time after the first return from which a confirming payment is `delayed`. */
 export const delayedAfterMs = 60 * 1000;
-/** The time from its first return after which the customer may say that it is paid. */
+/** The time after the first return from which the customer may claim that the payment is paid. */
 const claimAfterMs = 2 * 60 * 1000;
 
-/** The result of a return: what to show, or where to redirect. */
+/** The result of a return, from which the shop makes a page or a redirect. */
 export interface ReturnView {
   /** The address to which the browser came back. */
   kind: ReturnKind;
   /** The state that the page shows to the customer. */
   state: ReturnState;
-  /** The payment as it is stored: with `paid`, the one that paid the order. */
+  /** The stored payment. With the state `paid`, this is the payment that paid the order. */
   payment: Payment;
   /** The time since the browser first came back to this address. Zero at the first visit. */
   waitedMs: number;
-  /** Whether the customer may say that the payment is paid, and give its number: two minutes after the first return. */
+  /** Whether the customer may claim that the payment is paid: from two minutes after the first return. */
   canClaim: boolean;
 }
 
-/** What a customer says of a payment. */
+/** The claim of a customer about a payment. */
 export interface PaymentClaimRequest {
   /** The address to which the browser came back. */
   kind: ReturnKind;
-  /** The last part of that address. */
+  /** The last part of the return address. */
   token: string;
   /** The number of the SMS or the receipt, as the customer wrote it. */
   number: string | undefined;
 }
 
-/** `kept`: the claim is durable. `invalid`: this is no such number. `closed`: no claim is awaited, or not yet. */
+/** The result of a claim: stored, with an invalid number, or not accepted for this payment now. */
 export type PaymentClaimOutcome = "kept" | "invalid" | "closed";
 
 /** The parts of the kit that handling a return uses. */
@@ -69,9 +73,9 @@ export interface ReturnParts<Tx> {
 }
 
 /**
- * Handles a browser that came back. Resolves to the stored state of the payment, or to `undefined` for a token that is
- * forged, unknown or expired. A return never decides a payment. A cancel return closes the attempt for reuse, so that the
- * next checkout starts a new one.
+ * Handles a browser that came back. Resolves to the stored state of the payment, or to `undefined` for a
+ * token that is forged, unknown or expired. A return never decides a payment. A return to the cancel address
+ * closes the attempt for reuse, so that the next checkout starts a new attempt.
  */
 export async function handleReturn<Tx>(
   parts: ReturnParts<Tx>,
@@ -90,14 +94,14 @@ export async function handleReturn<Tx>(
   const isClaimed = canClaim && (await readClaims(parts.store, payment.clientId)).length > 0;
   const isDelayed = state === "confirming" && waitedMs >= delayedAfterMs;
   const shown = isClaimed ? "claimed" : isDelayed ? "delayed" : state;
-  // The page shows its amount.
+  // The page shows the amount of the payment that paid the order.
   const paying = firstPaid(attempts.filter((one) => !isPaidBack(one))) ?? firstPaid(attempts) ?? payment;
   return { kind, state: shown, payment: paying, waitedMs, canClaim };
 }
 
 /**
- * Keeps the number that a customer gives for a payment that is not confirmed. Nothing is decided by it. Resolves to `undefined` for a
- * token that is forged, unknown or expired.
+ * Stores the number that a customer gives for a payment that is not confirmed. The number decides nothing.
+ * Resolves to `undefined` for a token that is forged, unknown or expired.
  */
 export async function claimPayment<Tx>(
   parts: ReturnParts<Tx>,
@@ -114,7 +118,8 @@ export async function claimPayment<Tx>(
 }
 
 /**
- * Returns the payment. Where its page offers another attempt, also the other attempts of its order: it does not where one was paid.
+ * Returns the payment. If its page may offer another attempt, also returns the other attempts of the order,
+ * because the page offers none if one of them paid.
  */
 async function findAttempts<Tx>(
   store: PaymentStore<Tx>,
@@ -128,7 +133,7 @@ async function findAttempts<Tx>(
   return payment ? [payment] : [];
 }
 
-/** The fields that keep when the browser first came back. */
+/** The fields that store the time of the first return. */
 const noteFields = { success: "successReturnedAt", cancel: "cancelReturnedAt" } as const;
 
 async function noteReturn<Tx>(parts: ReturnParts<Tx>, kind: ReturnKind, seen: Payment): Promise<void> {
@@ -148,7 +153,7 @@ async function noteReturn<Tx>(parts: ReturnParts<Tx>, kind: ReturnKind, seen: Pa
     });
     if (isFirst && kind === "success") onSuccess?.(seen.clientId);
   } catch {
-    // The page does not depend on the note.
+    // The page does not depend on this write, so an error is ignored.
   }
 }
 

@@ -3,11 +3,11 @@ import { type Payment } from "../model/payment.js";
 import { isSameNumber, keyOfNumber } from "../shared/payment-number.js";
 import { type Changes, type NoteRecord, type PaymentStore } from "../store/index.js";
 
-/** A number with which a customer says that a payment is paid. It proves nothing, and nothing is decided by it. */
+/** A number with which a customer claims that a payment is paid. A claim proves and decides nothing. */
 export interface PaymentClaim {
   /** The number of the SMS or the receipt, as the customer wrote it: 4 to 40 ASCII characters. */
   number: string;
-  /** When the customer sent it: ISO 8601 UTC. */
+  /** The time at which the customer sent the number: ISO 8601 UTC. */
   at: string;
 }
 
@@ -33,7 +33,7 @@ export function readClaimNumber(text: unknown): string | undefined {
   return /^[\w ./#:-]{4,40}$/.test(number) && keyOfNumber(number) !== undefined ? number : undefined;
 }
 
-/** Returns what customers said about a payment, oldest first. */
+/** Returns the claims about a payment, oldest first. */
 export async function readClaims(store: Pick<PaymentStore, "notes">, clientId: string) {
   return claimsIn((await store.notes({ kind: claimNotes, ids: [clientId] }))[0]);
 }
@@ -42,7 +42,10 @@ function claimsIn(note: NoteRecord | undefined): readonly PaymentClaim[] {
   return (note?.value["claims"] ?? []) as readonly PaymentClaim[];
 }
 
-/** Keeps a claim at its payment: the last three. A number that is kept already changes nothing. Writes no payment. */
+/**
+ * Stores a claim about a payment, and keeps the last three. A number that is already stored changes nothing.
+ * The payment itself is not written.
+ */
 export async function keepClaim<Tx>(
   store: PaymentStore<Tx>,
   payment: Pick<Payment, "clientId" | "createdAt">,
@@ -57,24 +60,24 @@ export async function keepClaim<Tx>(
     const claims = [...before, claim].slice(-maxClaims);
     const dropped = before.filter((one) => !claims.includes(one));
     const [known] = await store.notes({ kind: openNotes, ids: [open.id] });
-    // In the order of their keys, against deadlocks.
+    // The notes are in the order of their keys, to avoid deadlocks.
     return [
       { kind: claimNotes, id: clientId, version: note?.version ?? 0, value: { claims } },
-      // Written again too: a person who settles it in this moment has not seen this number.
+      // The open note is written again, to conflict with a person who settles the claims without this number.
       { ...open, version: known?.version ?? 0, value: known?.value ?? { since: claim.at } },
       ...(await changedNumbers(store, clientId, { number: claim.number, dropped })),
     ];
   });
 }
 
-/** Returns notes that let a number of the provider, which a person accepts, lead to the payment for ever. */
+/** Returns notes that map an accepted number of the provider to the payment for ever. */
 export async function notesOfNumber<Tx>(store: PaymentStore<Tx>, clientId: string, number = "") {
   return keyOfNumber(number) === undefined
     ? []
     : changedNumbers(store, clientId, { number, isAccepted: true });
 }
 
-/** Saves notes. Makes them again where another process has changed one of them meanwhile. */
+/** Saves the notes that `make` returns. Calls `make` again if another process changed a note meanwhile. */
 async function saveNotes<Tx>(
   store: PaymentStore<Tx>,
   make: () => Promise<Changes["notes"] | undefined>,
@@ -90,7 +93,10 @@ async function saveNotes<Tx>(
   }
 }
 
-/** Returns the notes of the numbers that lead to the payment from now on, or no longer. They are sorted, against deadlocks. */
+/**
+ * Returns the notes of numbers that lead to the payment from now on, and of those that no longer do. The
+ * notes are sorted to avoid deadlocks.
+ */
 async function changedNumbers<Tx>(
   store: PaymentStore<Tx>,
   clientId: string,
@@ -106,7 +112,8 @@ async function changedNumbers<Tx>(
     const note = stored.find((one) => one.id === id);
     const others = claimantsIn(note).filter((one) => one !== clientId);
     const own = id === keyOfNumber(number) ? [clientId] : [];
-    // The first one stays: later claims must not hide for which payment a person accepted the number.
+    // The first payment stays, because later claims must not hide the payment for which a person accepted the
+    // number.
     const all = isAccepted ? [...own, ...others] : [...others, ...own];
     const clientIds = [...all.slice(0, 1), ...all.slice(1).slice(1 - maxClaimants)];
     const value = clientIds.length > 0 ? { clientIds } : null;
@@ -118,7 +125,7 @@ function claimantsIn(note: NoteRecord | undefined): readonly string[] {
   return (note?.value["clientIds"] ?? []) as readonly string[];
 }
 
-/** Reads the payments whose customers gave these numbers, in two queries. Returns a function that selects them by number. */
+/** Reads the payments whose customers gave these numbers. Returns a function that selects them by number. */
 export async function findClaimed(
   store: Pick<PaymentStore, "notes" | "findMany">,
   numbers: readonly string[],
@@ -137,11 +144,11 @@ export async function findClaimed(
 export interface OpenClaim {
   payment: Payment;
   claims: readonly PaymentClaim[];
-  /** When the customer said it first, since a person last settled it: ISO 8601 UTC. */
+  /** The time of the first claim after a person last settled the claims: ISO 8601 UTC. */
   since: string;
-  /** The note that holds it open. */
+  /** The note that marks the claim as open. */
   note: Pick<NoteRecord, "kind" | "id" | "version">;
-  /** Whether the payment is not completed. A note outlives its completion until the next sweep. */
+  /** Whether the payment is not completed. The next sweep deletes the notes of completed payments. */
   isOpen: boolean;
 }
 
@@ -151,7 +158,7 @@ function openId({ createdAt, clientId }: Pick<Payment, "clientId" | "createdAt">
   return `${createdAt}:${clientId}`;
 }
 
-/** Returns one page of what customers claim, the oldest payment first, or what is claimed of one payment. */
+/** Returns one page of the payments with open notes, the oldest first, or only the given payment. */
 export async function openClaims(
   store: Pick<PaymentStore, "notes" | "findMany">,
   { of, ...page }: { of?: Payment; after?: string; limit: number },
@@ -170,12 +177,12 @@ export async function openClaims(
   });
 }
 
-/** Returns the number of payments whose claim waits for an answer: at most 500, because each is read. */
+/** Returns the number of payments whose claim waits for an answer, at most 500, because each is read. */
 export async function countClaims(store: Pick<PaymentStore, "notes" | "findMany">): Promise<number> {
   return (await openClaims(store, { limit: maxKeys })).filter(({ isOpen }) => isOpen).length;
 }
 
-/** Deletes the open notes of completed payments, among those of one page. Returns where the next page begins. */
+/** Deletes the open notes of completed payments on one page. Returns the position of the next page. */
 export async function closeClaims<Tx>(
   store: PaymentStore<Tx>,
   page: { after?: string; limit: number },

@@ -7,33 +7,34 @@ import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 export interface PaymentRequest {
   /** The merchant's own order id: 1 to 200 characters, not only dots. */
   reference: string;
-  /** Above zero, with no more decimals than the currency has. */
+  /** The amount to pay: above zero, with no more decimals than the currency has. */
   total: Money;
   /**
-   * Unique per payment: 1 to 64 characters of A-Z a-z 0-9 . _ : -
+   * The id of this payment alone: 1 to 64 characters of A-Z a-z 0-9 . _ : -
    *
    * @default a new UUID
    */
   clientId?: string | undefined;
   /** Language tag (`"fr"`) for the service's messages and the return pages. @default the browser's */
   locale?: string | undefined;
-  /** The merchant's own data, plain JSON of at most 4 KiB; every event contains it. */
+  /** The merchant's own data: plain JSON of at most 4 KiB. Every event contains it. */
   metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 const maxMetadataBytes = 4096;
 
-/** @throws TillkitError `option_invalid` if a field is not known: without it, a misspelt clientId would be another one. */
+/** Throws `option_invalid` if a field is unknown. Otherwise, a misspelt `clientId` would be ignored. */
 export function refuseUnknownFields(request: object, known: object): void {
   const unknown = describeUnknown(request, known);
   if (unknown !== undefined) throw new TillkitError("option_invalid", `The payment's field ${unknown}`);
 }
 
 /**
- * Checks a request before anything is stored or sent, and returns a copy of it. The caller may change the request later.
+ * Checks a request before anything is stored or sent, and returns a copy of it. The caller may change the
+ * request later.
  *
- * @throws TillkitError `reference_invalid`, `amount_invalid`, `currency_invalid`, `client_id_invalid`, `locale_invalid`,
- * `metadata_invalid`, `option_invalid`
+ * @throws TillkitError `reference_invalid`, `amount_invalid`, `currency_invalid`, `client_id_invalid`,
+ * `locale_invalid`, `metadata_invalid`, `option_invalid`
  */
 export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""): PaymentRequest {
   // Callers in JavaScript may pass anything, and get an error with a code.
@@ -75,7 +76,7 @@ export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""
   return { reference, total: copied, clientId, locale, metadata: plain };
 }
 
-/** Dots only would be another address where an id becomes part of one: `/orders/..`. */
+/** Returns whether the value is a clientId. Dots only would change an address such as `/orders/..`. */
 function isClientId(clientId: unknown): boolean {
   return typeof clientId === "string" && /^(?!\.+$)[A-Za-z0-9._:-]{1,64}$/.test(clientId);
 }

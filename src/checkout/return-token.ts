@@ -5,9 +5,9 @@ import { type Payment } from "../model/payment.js";
 export const returnTokenDays = 30;
 
 /**
- * Returns the last part of a new return address, and the hash that is stored. The token names the payment and carries 128
- * random bits; the store keeps only their hash, so there is no key to rotate. `~` needs no escaping in an address and
- * cannot occur in a clientId.
+ * Returns the last part of a new return address, and the hash that is stored. The token names the payment and
+ * carries 128 random bits; the store keeps only their hash, so there is no key to rotate. `~` needs no
+ * escaping in an address and cannot occur in a clientId.
  */
 export function makeReturnToken(clientId: string): { token: string; hash: string } {
   const key = randomBytes(16).toString("base64url");
@@ -22,7 +22,7 @@ export function readReturnToken(token: string): { clientId: string; hash: string
   return match ? { clientId: match[1]!, hash: hashOf(match[2]!) } : undefined;
 }
 
-/** Returns whether the hash is that of the payment's own token and the token is still valid. Compares in constant time. */
+/** Returns whether the hash is of the payment's token, which is still valid. Compares in constant time. */
 export function isReturnTokenOf(payment: Payment, hash: string, now: Date): boolean {
   const kept = Buffer.from(payment.returnKeyHash ?? "");
   const given = Buffer.from(hash);

@@ -1,6 +1,6 @@
 import { type Language, translate } from "../pages/language.js";
 
-/** The translations of the return pages. They never say more than the store knows. `{order}` becomes the order's number. */
+/** The translations of the return pages. `{order}` becomes the order's number. */
 export const returnTranslations = translate({
   confirming: {
     title: ["Confirming your payment", "Confirmation du paiement en cours"],
@@ -105,7 +105,7 @@ export const returnTranslations = translate({
 /** All translations of the return pages in one language: the keys of `returnTranslations`. */
 export type ReturnTranslations = (typeof returnTranslations)[Language];
 
-/** Languages that the merchant adds, or replaces, by their code, such as `sw`. */
+/** The translations that the merchant adds or replaces, by language code, such as `sw`. */
 export type MoreTranslations = Readonly<Record<string, ReturnTranslations>>;
 
 /** Returns the translations of a language: the merchant's own, or the kit's. */

@@ -6,11 +6,14 @@ import { type PaymentRequest } from "./payment-request.js";
 
 /** A payment to store before its request is sent to the service. */
 export interface Intent {
-  /** As `checkPaymentRequest` returned it. */
+  /** The request that `checkPaymentRequest` returned. */
   request: PaymentRequest;
   clientId: string;
   returnKeyHash: string;
-  /** When its caller gives up, by `performance.now()`. From then on it is not stored: it could replace a newer attempt. */
+  /**
+   * The time at which its caller gives up, by `performance.now()`. After this time the intent is not stored,
+   * because it could replace a newer attempt.
+   */
   giveUpAt: number;
 }
 
@@ -21,19 +24,20 @@ export interface IntentParts<Tx> {
   options: { reuseForMs: number; creationMs: number; firstLookupMs: number };
 }
 
-/** What became of an intent. */
+/** The result of an intent. */
 export type StartedAttempt =
   | Extract<AttemptChoice, { kind: "reuse" | "wait" }>
   | { kind: "created"; payment: Payment }
   | { kind: "refused"; error: TillkitError }
-  /** Another call was faster: choose again. */
+  /** Another call was faster, so the caller must choose again. */
   | { kind: "outdated" };
 
 class ChoiceOutdated extends Error {}
 
 /**
- * Stores a group of intents in one transaction, and returns what became of each. Storing an intent again is harmless. Rejects for
- * a group where another process was faster for one of its references; each intent must then be stored alone.
+ * Stores a group of intents in one transaction, and returns the result of each. Storing an intent again is
+ * harmless. Rejects if another process was faster for one reference of the group. Each intent must then be
+ * stored separately.
  */
 export async function storeIntents<Tx>(
   parts: IntentParts<Tx>,
@@ -60,9 +64,10 @@ export async function storeIntents<Tx>(
 }
 
 /**
- * Throws if an attempt of these references has appeared since they were read. A reference without payments has
- * no row to lock, so another call may store an attempt and close it in the meantime. The two do not clash,
- * and nobody would mark the other one as replaced. After the insert, no other call can open an attempt.
+ * Throws if an attempt of these references has appeared since they were read. A reference without payments
+ * has no row to lock, so another call may store an attempt and close it in the meantime. The database reports
+ * no conflict then, and nobody would mark that attempt as replaced. After the insert, no other call can open
+ * an attempt.
  */
 async function refuseUnseen<Tx>(store: PaymentStore<Tx>, tx: Tx, known: readonly Payment[]): Promise<void> {
   const clientIds = new Set(known.map(({ clientId }) => clientId));
@@ -85,10 +90,10 @@ function planIntents(
     const { request, clientId, returnKeyHash } = intent;
     const { reference, total } = request;
     const named = seen.find((payment) => payment.clientId === clientId);
-    // A commit whose result was lost has stored it.
+    // An earlier commit, whose result was lost, has stored this payment.
     if (named?.returnKeyHash === returnKeyHash) return { kind: "created", payment: named };
     if (performance.now() > intent.giveUpAt) return { kind: "outdated" };
-    // One call at a time opens an attempt of a reference. The next one finds it in the store.
+    // One call at a time opens an attempt of a reference. The next call finds this attempt in the store.
     if (created.some((other) => other.reference === reference || other.clientId === clientId))
       return { kind: "outdated" };
     const attempts = seen.filter((payment) => payment.reference === reference);

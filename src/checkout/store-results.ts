@@ -4,13 +4,16 @@ import { isFarther, stateOf } from "../model/status-order.js";
 import { type ServicePayment } from "../service/index.js";
 import { type IntentParts } from "./store-intents.js";
 
-/** How a creation ended: with the answer of the service, or with an error. */
+/** The result of a creation: the answer of the service, or an error. */
 export type CreationResult = { clientId: string } & (
   | { answer: ServicePayment; error?: never }
   | { answer?: never; error: { code: ErrorCode; certainty?: "failed" | "uncertain" } }
 );
 
-/** Stores results in one transaction. Returns of each whether it was stored: not where the id of its answer belongs to another payment. */
+/**
+ * Stores results in one transaction. Returns for each result whether it was stored. An answer is not stored
+ * if its service id belongs to another payment.
+ */
 export async function storeResults<Tx>(
   { store, now }: Pick<IntentParts<Tx>, "store" | "now">,
   results: readonly CreationResult[],
@@ -35,7 +38,7 @@ export async function storeResults<Tx>(
   return stored;
 }
 
-/** Returns whether the id of the answer can be that of the payment. */
+/** Returns whether the service id of the answer can be that of the payment. */
 function mayBind(
   { clientId, serviceId: own }: Payment,
   { serviceId }: ServicePayment,
@@ -45,7 +48,7 @@ function mayBind(
   return !isTaken && (own ?? serviceId) === serviceId;
 }
 
-/** Returns whether the creation has no result yet. A payment is `uncertain` if another attempt replaced it meanwhile. */
+/** Returns whether the creation has no result yet. A replaced payment without a result is `uncertain`. */
 function isUnanswered({ state }: Payment): boolean {
   return state === "creating" || state === "uncertain";
 }
@@ -55,7 +58,7 @@ function answered(
   { serviceId, checkoutUrl, status, captured, createdAt }: ServicePayment,
   updatedAt: string,
 ): Payment {
-  // A webhook that overtook the answer is newer, and only a webhook can end a payment.
+  // If a webhook arrived before the answer, its state stays. An answer never ends a payment.
   const state = isUnanswered(current) ? "pending" : current.state;
   const isNewer = stateOf(status) === "pending" && isFarther(status, current.status);
   const updated = { ...current, ...(isNewer && { status }), state, serviceId, checkoutUrl, updatedAt };
@@ -69,7 +72,10 @@ function answered(
   return updated;
 }
 
-/** Returns a refused creation as `failed`, and one whose result is unknown as `uncertain`, which a webhook can still match. */
+/**
+ * Returns the payment as `failed` if its creation was refused, or as `uncertain` if the result is unknown. A
+ * webhook can still match an uncertain payment.
+ */
 function failed(current: Payment, error: NonNullable<CreationResult["error"]>, updatedAt: string): Payment {
   const state = isUnanswered(current) ? (error.certainty ?? "uncertain") : current.state;
   const ended: Payment = { ...current, state, open: false, failure: error.code, updatedAt };

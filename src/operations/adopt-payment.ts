@@ -16,39 +16,40 @@ import { readStored, rematch, rematchIn } from "../webhook/recording/rematch.js"
 
 /** A payment that other code created at the service. */
 export interface Adoption extends Pick<PaymentRequest, "reference" | "total" | "metadata"> {
-  /** As that code gave it to the service: 1 to 64 characters of A-Z a-z 0-9 . _ : -, with any prefix. */
+  /** The clientId that the other code gave to the service: 1 to 64 characters of A-Z a-z 0-9 . _ : - */
   clientId: string;
   /**
    * The service's id of the payment. Give it if you know it. Otherwise the first verified webhook with this
    * clientId and amount sets it.
    */
   serviceId?: string | undefined;
-  /** The person who adopts it, in 1 to 128 characters, with a reason: then the history has it. @default a program does */
+  /** The person who adopts the payment, for the history: 1 to 128 characters. @default a program adopts it */
   by?: string | undefined;
-  /** Why, for readers of the history: 1 to 1,000 characters. Needed with `by`. */
+  /** The reason, for readers of the history: 1 to 1,000 characters. Needed with `by`. */
   reason?: string | undefined;
-  /** Checks everything, and stores nothing. @default false */
+  /** Whether everything is checked and nothing is stored. @default false */
   dryRun?: boolean | undefined;
 }
 
 /** The result of an adoption. */
 export interface AdoptedPayment {
-  /** As it is stored now: completed, where an earlier webhook says so. With `dryRun`: as it would be stored. */
+  /** The payment as it is stored, or with `dryRun` as it would be stored. A webhook may have completed it. */
   payment: Payment;
-  /** False where the store had it already. With `dryRun`: whether it would be stored. */
+  /** Whether this call stored the payment, or with `dryRun` would store it. False if it was stored before. */
   adopted: boolean;
-  /** With `dryRun`: what its waiting webhooks would become, and why, oldest first. */
+  /** With `dryRun`: the outcomes that the payment's waiting webhooks would get, oldest first. */
   webhooks?: { outcome: Outcome; reason?: string }[];
 }
 
-/** Another call stored the payment after this one had looked. */
+/** The error if another call stored the payment after this call had looked for it. */
 class AdoptionOutdated extends Error {}
 
 const maxTries = 5;
 
 /**
- * Stores a payment that other code created at the service. It is not open, because its checkout address is unknown: the
- * next `create` of its reference makes a new attempt. Adopting it again with the same values changes nothing.
+ * Stores a payment that other code created at the service. The payment is not open, because its checkout
+ * address is unknown. The next `create` of its reference makes a new attempt. A second adoption with the same
+ * values changes nothing.
  *
  * @throws TillkitError the codes of `payments.adopt`
  */
@@ -59,7 +60,7 @@ export async function adoptPayment<Tx>(parts: RecordingParts<Tx>, given: Adoptio
   const { adopted } = planned;
   if (adoption.dryRun) return planned;
   if (adopted) parts.announceEvents();
-  // A webhook may have been recorded meanwhile. Its recorder looks after its commit too.
+  // A webhook may have been recorded meanwhile. Its recorder also looks for its payment after the commit.
   await rematch(parts, [adoption.clientId]);
   return { payment: (await parts.store.find(adoption.clientId))!, adopted };
 }
@@ -109,7 +110,7 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
       ...(metadata !== undefined && { metadata }),
       createdAt: at,
       updatedAt: at,
-      // Its webhooks may have been sent long ago.
+      // The webhooks of the payment may have been sent long ago.
       nextLookupAt: at,
     };
     if (dryRun) {
@@ -119,12 +120,13 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
       const known = await store.lock(tx, { ...named, references: [reference], readOnly: true });
       return decideWaiting(parts, waiting, [...known.payments, payment]);
     }
-    // A reference without payments has no row to lock. While this one is open, no first attempt can be stored beside it.
+    // A reference without payments has no row to lock. While this payment is open, no other first attempt can
+    // be stored.
     const isFirst = payments.every((other) => other.reference !== reference);
     const { takenClientIds } = await store.save(tx, { created: [{ ...payment, open: isFirst }] });
     if (takenClientIds.length > 0) throw new AdoptionOutdated();
     if (isFirst) await store.save(tx, { updated: [payment] });
-    // In the same commit: nobody looks for them again if its answer is lost.
+    // In the same commit: if the answer of the commit is lost, no other code decides these webhooks.
     await rematchIn(tx, parts, [clientId], { limit: store.maxGroup === Infinity ? Infinity : 1 });
     if (by !== undefined) {
       const now = (await store.lock(tx, { clientIds: [clientId] })).payments;
@@ -135,7 +137,7 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
   });
 }
 
-/** Returns who adopted the payment, where a person did, for the history. */
+/** Returns the resolution that keeps who adopted the payment, if a person did. */
 function adoptionsOf(
   { clientId, by, reason }: Adoption,
   what: string,
@@ -148,7 +150,7 @@ function adoptionsOf(
   return [{ id: `${what}:${clientId}`, clientId, action: "adopted", ...before, after, by, reason, at }];
 }
 
-/** Returns the last payment as its waiting webhooks would change it, and what they would become. */
+/** Returns the last payment as its waiting webhooks would change it, and their new outcomes. */
 function decideWaiting<Tx>(
   { newId, policy, now }: RecordingParts<Tx>,
   waiting: readonly WebhookRecord[],
@@ -165,7 +167,7 @@ function decideWaiting<Tx>(
   return { payment: decisions.payments.find(payments.at(-1)!.clientId)!, adopted: true, webhooks };
 }
 
-/** Returns a copy, which the caller's later changes do not reach. */
+/** Checks an adoption. Returns a copy, because the caller may change the object later. */
 function checkAdoption(adoption: Adoption): Adoption {
   const { clientId, serviceId, reference, total, metadata, by, reason, dryRun } = adoption;
   const names = { clientId, serviceId, reference, total, metadata, by, reason, dryRun };

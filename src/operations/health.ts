@@ -37,38 +37,38 @@ export const healthReasonCodes = [
   "durability_warning",
 ] as const;
 
-/** Why the health is not `ok`: a stable code for machines, and a message for people, which may change. */
+/** A reason why the health is not `ok`. */
 export interface HealthReason {
-  /** Stable, for machines. */
+  /** The code, which is stable, for machines. */
   code: (typeof healthReasonCodes)[number];
-  /** For people; it may change. */
+  /** The message, which may change, for people. */
   message: string;
 }
 
 /** The state of the kit, for a readiness probe and for a person on call. */
 export interface Health {
   /**
-   * `ok`: webhooks are taken and handlers run. `degraded`: webhooks are taken, and a person should look. `down`: webhooks
-   * are refused, or the store has taken none of the spooled ones for too long.
+   * `ok`: webhooks are accepted and handlers run. `degraded`: webhooks are accepted, but a person should
+   * look. `down`: webhooks are refused, or the store has accepted no webhook of the spool for too long.
    */
   status: "ok" | "degraded" | "down";
   /** Why the status is not `ok`: every reason, the gravest first. */
   reasons: readonly HealthReason[];
   /**
-   * `reachable`: the store answered in time. `stuck`: so many commits hang that webhooks no longer wait for the store.
-   * `warnings`: its findings on durability.
+   * `reachable`: the store answered in time. `stuck`: so many commits hang that webhooks no longer wait for
+   * the store. `warnings`: the store's warnings about durability.
    */
   store: { reachable: boolean; stuck: boolean; warnings: readonly string[] };
-  /** Absent where the store did not answer. */
+  /** Counts from the store. Absent if the store did not answer. */
   counts?: StoreCounts;
   /**
-   * The number of what needs a person, by the rules of `payments.attention`, also of what is snoozed; at most 10,000 of each, and 500 of
-   * `claimed`. Absent for none. What belongs to this process alone is in `reasons`.
+   * The number of entries of each rule in `payments.attention`, snoozed entries included: at most 10,000 of a
+   * rule, 500 of `claimed`. Absent for none. Entries about this process alone are in `reasons`.
    */
   attention?: { readonly [Rule in AttentionRule]?: number };
-  /** The handlers that people have paused or limited; absent where there are none. */
+  /** The handlers that people have paused or limited. Absent if there are none. */
   handlers?: readonly HandlerControl[];
-  /** Webhooks that wait in the local spool for the store; absent where there is none. */
+  /** The webhooks that wait in the local spool for the store. Absent without a spool. */
   spool?: SpoolHealth;
   /** Webhooks that this process refused. They do not change the status, because anyone can send them. */
   rejections: Rejections;
@@ -78,9 +78,9 @@ export interface Health {
 
 /** The webhooks that this process has refused. */
 export interface Rejections {
-  /** Their number by error code, such as `signature_mismatch`; codes that did not occur are absent. */
+  /** The number of refused webhooks of each error code, such as `signature_mismatch`. */
   byCode: Readonly<Record<string, number>>;
-  /** The number that were answered 429, because their address had failed too often. */
+  /** The number of webhooks that were answered 429, because their address had failed too often. */
   throttled: number;
 }
 
@@ -92,7 +92,7 @@ export interface SpoolHealth {
   bytes: number;
   /** The number of webhooks that could not be recorded and were set aside for a person. */
   setAside: number;
-  /** When the oldest of them arrived: ISO 8601 UTC. Absent where none waits. */
+  /** The time at which the oldest waiting webhook arrived: ISO 8601 UTC. Absent if none waits. */
   oldestAt?: string;
 }
 
@@ -104,18 +104,18 @@ export interface HealthParts<Tx> extends Pick<Intake, "foreign"> {
   spool: { stats(): Promise<SpoolHealth> } | undefined;
   clock: Pick<ClockWatch, "look">;
   now: () => Date;
-  /** Whether this process calls the handler with this name. */
+  /** Returns whether this process calls the handler with this name. */
   runs: (handler: string, event?: EventType) => boolean;
-  /** The number of handlers' transactions that are open although their runs have ended. */
+  /** Returns the number of handlers' transactions that are open although their runs have ended. */
   hanging: () => number;
   /** Returns the number of sweeps in a row that have failed, and the last error. */
   sweepFailure: () => { count: number; error: unknown } | undefined;
-  /** Why the store is an older copy or another one; `undefined` while it never was. */
+  /** Returns why the store is an older copy or another store; `undefined` if it never was. */
   wentBack: () => Error | undefined;
-  /** Why no webhook may come any more. */
+  /** Returns a message if no webhook comes any more. */
   silence: () => string | undefined;
   rejections: () => Rejections;
-  /** The wrong signatures since the last verified webhook: their number, and the time from the first to the last. */
+  /** Returns the number of wrong signatures since the last verified webhook, and their time span. */
   mismatches: () => { count: number; spanMs: number };
   /** The time in which the store must answer. */
   timeoutMs: number;
@@ -126,10 +126,10 @@ export interface HealthParts<Tx> extends Pick<Intake, "foreign"> {
   spoolingDownAfterMs: number;
 }
 
-/** Fewer wrong signatures, or within less time than `lateMs`, can be a passing attack. */
+/** The minimum number of wrong signatures for a reason. Fewer can be a short attack. */
 const minMismatches = 10;
 
-/** Fewer failed sweeps in a row can be a short outage. */
+/** The minimum number of failed sweeps in a row for a reason. Fewer can be a short outage. */
 const minFailedSweeps = 3;
 
 /** Returns the function behind `payments.health`. Counts refused webhooks from now on. */
@@ -146,7 +146,7 @@ export function createHealthCheck<Tx>(
   return () => checkHealth(parts);
 }
 
-/** Asks the store and the spool. Never rejects. */
+/** Returns the health, from the store, the spool and this process. Never rejects. */
 export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
   const { store, keeper, timeoutMs } = parts;
   const stuck = parts.recorder.isStuck();
@@ -191,7 +191,7 @@ export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
   };
 }
 
-/** The messages of the reasons that hold. */
+/** The message of each present reason. */
 type Found = Partial<Record<HealthReason["code"], string | false | undefined>>;
 
 function findInSpool<Tx>(
@@ -216,7 +216,7 @@ function findInCounts<Tx>(
   if (!counts) return {};
   const paused = controls.flatMap((one) => (one.paused ? [{ ...one.paused, name: one.name }] : []));
   const { dead, oldestUndoneAt, waiting = [], clock } = counts;
-  // The distance in both directions: a time far ahead was written by a clock that was wrong.
+  // A time far in the future counts too: a wrong clock wrote it.
   const isFar = (time: string, from: number) => Math.abs(from - Date.parse(time)) > lateMs;
   const storeNow = clock === undefined ? now().getTime() : Date.parse(clock);
   const missing = waiting
@@ -275,7 +275,7 @@ function countRejections(listen: Notices["add"], keeper: { readonly verified: nu
   };
 }
 
-/** Asks the spool. Never rejects: a spool that cannot be used has a problem instead of statistics. */
+/** Asks the spool. Never rejects: for a spool that cannot be used, resolves to its problem. */
 async function askSpool(
   spool: HealthParts<unknown>["spool"],
 ): Promise<{ stats?: SpoolHealth; problem?: string }> {

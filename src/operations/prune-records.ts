@@ -12,8 +12,9 @@ export interface Pruned {
 const batchSize = 500;
 
 /**
- * Prunes final records from before the given time, in batches, so that no transaction blocks others for long. Parked
- * webhooks, undone and dead dispatches stay, and so does every eventKey: an old webhook that arrives again is a duplicate.
+ * Prunes final records from before the given time, in batches, so that no transaction blocks others for long.
+ * Parked webhooks, undone and dead dispatches stay, and so does every eventKey: an old webhook that arrives
+ * again is a duplicate.
  *
  * @throws TillkitError `query_invalid`
  */

@@ -11,17 +11,23 @@ const batchSize = 500;
 
 /** Options of `payments.retireHandler`. */
 export interface RetireHandlerOptions {
-  /** Retires only the registration of the name for this event; `"*"` is that of `onAny`. @default all of the name */
+  /**
+   * The event whose registration of the name is retired, or `"*"` for that of `onAny`.
+   * @default all events
+   */
   event?: EventType | "*" | undefined;
-  /** Who retires it, in 1 to 128 characters: then `payments.handlers` keeps it as a change. @default no name is kept */
+  /**
+   * The person who retires the name, for `payments.handlers`: 1 to 128 characters.
+   * @default no name is kept
+   */
   by?: string | undefined;
-  /** Why, for other people: 1 to 1,000 characters. @default no reason is kept */
+  /** The reason, for other people: 1 to 1,000 characters. @default no reason is kept */
   reason?: string | undefined;
 }
 
 /**
- * Retires a handler name, in batches that commit one by one. Returns the number of retired dispatches. A repeated call
- * continues where one broke off. Logs a warning if the store does not know the name.
+ * Retires a handler name, in batches that commit separately. Returns the number of retired dispatches. After
+ * an interrupted call, a second call continues. Logs a warning if the name is not in the store.
  *
  * @throws TillkitError `handler_registered`
  */
@@ -63,7 +69,10 @@ export async function retireHandler<Tx>(
   }
 }
 
-/** Keeps who retired a name. Where nothing is left of the name, its pause and its limit end: nobody could end them. */
+/**
+ * Stores who retired a name. If nothing else of the name is left, also ends its pause and its limit, because
+ * nobody could end them later.
+ */
 async function keepRetirement<Tx>(
   parts: ChangeParts<Tx>,
   name: string,

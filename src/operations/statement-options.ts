@@ -5,30 +5,41 @@ import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 /** Options of comparing a statement with the stored payments. */
 export interface StatementOptions {
   /**
-   * The time that the statement is about: payments that were completed in it must be on the statement. `to` is not included. A
-   * string in ISO 8601 needs an offset or `Z`.
+   * The period of the statement. Payments that were completed in the period must be on the statement. `to` is
+   * not included. A string in ISO 8601 needs an offset or `Z`.
    *
-   * @default the whole days from the earliest to the latest `time` of the rows, in the offset of each; then every row needs a time
+   * @default the whole days from the earliest to the latest `time` of the rows, in the offset of each; then
+   * every row needs a time
    */
   period?: { from: Date | string; to: Date | string } | undefined;
-  /** Statuses that mean "paid", in any case; so does none. @default completed, paid, settled, success, successful, succeeded */
+  /**
+   * The statuses that mean "paid", in any letter case. A row without a status is paid, too.
+   * @default completed, paid, settled, success, successful, succeeded
+   */
   paidStatuses?: readonly string[] | undefined;
   /**
-   * The prefix of this shop's clientIds. Rows with others are foreign, and not compared, except those of adopted payments.
+   * The prefix of this shop's clientIds. Rows with another prefix are foreign and are not compared, unless
+   * they name an adopted payment.
    *
    * @default the kit's `clientIdPrefix`
    */
   clientIdPrefix?: string | undefined;
-  /** A completion this near to an end of the period is `at_edge` instead of `missing_there`. @default 0 */
+  /**
+   * The time from each end of the period in which an unlisted completion is `at_edge` instead of
+   * `missing_there`.
+   * @default 0
+   */
   edgeMs?: number | undefined;
   /**
-   * Payments that were created before this time are not read, so a large store is read faster. Payments that took longer to be
-   * completed are overlooked. @default all are read
+   * Payments that were created before this time are not read, so a large store is read faster. An earlier
+   * payment that was completed in the period is overlooked.
+   * @default all payments are read
    */
   createdFrom?: Date | string | undefined;
   /**
-   * The directory for temporary files: about 200 bytes for each row and each payment of the period. Only this user can read
-   * them, and they are removed at the end. @default the directory of the system
+   * The directory for temporary files: about 200 bytes for each row and each payment of the period. Only this
+   * user can read them, and they are removed at the end.
+   * @default the directory of the system
    */
   temporaryDirectory?: string | undefined;
   /** Stops the run when it aborts. @default none */
@@ -41,7 +52,7 @@ export interface StatementOptions {
 
 /** The progress of a run. */
 export interface StatementProgress {
-  /** `statement`: reading rows. `stored`: reading stored payments. `sides`: finding what is on one side only. */
+  /** The step: reading rows, reading stored payments, or finding payments that are on one side only. */
   phase: "statement" | "stored" | "sides";
   /** The number of rows that were read so far. */
   rows: number;
@@ -52,7 +63,7 @@ export interface StatementProgress {
 /** The options with every default filled in, except the period. */
 export type ResolvedStatementOptions = ReturnType<typeof resolveStatementOptions>;
 
-/** A half-open period; ISO 8601 UTC with milliseconds, like the times of stored payments. */
+/** A half-open period in ISO 8601 UTC with milliseconds, like the times of stored payments. */
 export interface Period {
   from: string;
   to: string;

@@ -5,25 +5,28 @@ import { discardBody } from "./send-request.js";
 
 /** The request for a token from an {@link AccessTokenSource}. */
 export interface AccessTokenRequest {
-  /** The token that the service just refused with a 401. Return another one, if there is one. */
+  /** The token that the service just refused with a 401. Return another token, if there is one. */
   refused?: string | undefined;
   /** Aborts when the caller stops waiting. */
   signal?: AbortSignal | undefined;
 }
 
-/** Gives access tokens, and can renew them. {@link clientCredentials} makes one; you can also write your own. */
+/**
+ * Gives access tokens, and can renew them. {@link clientCredentials} makes one; you can also write your own.
+ */
 export interface AccessTokenSource {
   /**
-   * Resolves with a usable token. It is called before each creation, so it should use a cache. Where `refused` is the token that
-   * it would return, it gets a new one. Where it cannot get another token, it may return the same one, which ends the creation
-   * with `access_token_refused`.
+   * Resolves with a usable token. The kit calls this before each creation, so use a cache. If `refused` is
+   * the cached token, get a new one. If there is no other token, you may return the same one: the creation
+   * then ends with `access_token_refused`.
    */
   get(request?: AccessTokenRequest): Promise<string>;
 }
 
 /**
- * How the kit gets its bearer token (interface document, 5: how it is obtained is not shown): the token itself, a function that
- * returns it, or a source that can renew it. A function is called before each creation, and a second time after a 401.
+ * The bearer token: the token itself, a function that returns it, or a source that can renew it. A function
+ * is called before each creation, and again after a 401. The interface document (5) does not say how a
+ * merchant gets a token.
  */
 export type AccessToken = string | (() => string | Promise<string>) | AccessTokenSource;
 
@@ -54,7 +57,7 @@ function tokenProblem(token: unknown): { code: ErrorCode; message: string } | un
   return { code: "sandbox_credential_in_production", message: sandboxMessage };
 }
 
-/** Returns what is wrong with the option. The token of a function or a source is checked when it is obtained. */
+/** Returns what is wrong with the option. The token of a function or a source is checked later. */
 export function accessTokenProblems(option: string, value: unknown): ConfigurationProblem[] {
   if (typeof value === "function" || isSource(value)) return [];
   if (value !== undefined && value !== null && typeof value !== "string") {
@@ -72,7 +75,7 @@ export function unprinted(accessToken: AccessToken | undefined): AccessToken | u
   return () => accessToken;
 }
 
-/** Gets a token of any kind. Throws for one that cannot be sent. */
+/** Gets a token from any kind of {@link AccessToken}. Throws if the token cannot be sent. */
 export async function obtainToken(accessToken: AccessToken, request: AccessTokenRequest): Promise<string> {
   const token = await askFor(accessToken, request);
   const problem = tokenProblem(token);
@@ -92,7 +95,7 @@ function isSource(value: unknown): value is AccessTokenSource {
   return typeof value === "object" && value !== null && "get" in value && typeof value.get === "function";
 }
 
-/** Sends a request with a token. After a 401 it renews the token, and sends the request a second time where the token is new. */
+/** Sends a request with a token. After a 401, gets a token again, and sends again if the token is new. */
 export async function sendWithToken(
   getToken: (refused: string | undefined) => Promise<string>,
   send: (token: string) => Promise<Response>,

@@ -17,7 +17,7 @@ export interface ClientCredentialsOptions {
   tokenUrl: string | undefined;
   /** The name that the service gave this shop. */
   clientId: string | undefined;
-  /** The secret that belongs to it. */
+  /** The secret that the service gave this shop. */
   clientSecret: string | undefined;
   /** The scope to request. @default none is sent */
   scope?: string | undefined;
@@ -28,7 +28,7 @@ export interface ClientCredentialsOptions {
    */
   timeoutMs?: number | undefined;
   /**
-   * Sends the request; for a proxy or a certificate of your own.
+   * The function that sends the request. Set it to use a proxy or a certificate of your own.
    *
    * @default globalThis.fetch
    */
@@ -41,18 +41,19 @@ export interface ClientCredentialsOptions {
   now?: (() => number) | undefined;
 }
 
-/** The maximum time before its end at which a token is renewed. It covers the way to the service and slow clocks. */
+/** The maximum time from a token's renewal to its end, for network delays and slow clocks. */
 const maxMarginMs = 60_000;
 
 /**
- * Gets access tokens with OAuth 2 client credentials (RFC 6749, 4.4), by a form POST. A token is kept until a tenth of its
- * lifetime is left, at most 60 s. The lifetime is five minutes where the answer names none. Callers that need a token at the
- * same time share one request, also after a 401.
+ * Gets access tokens with OAuth 2 client credentials (RFC 6749, 4.4), by a form POST. A token is kept until a
+ * tenth of its lifetime is left, at most 60 s. If the answer has no lifetime, it is five minutes. Callers
+ * that need a token at the same time share one request, also after a 401.
  *
- * `get` rejects with `access_token_refused` where the issuer answers 400, 401 or 403, and with `access_token_unavailable` for
- * every other failure, with the reason as `cause`.
+ * `get` rejects with `access_token_refused` if the issuer answers 400, 401 or 403. It rejects with
+ * `access_token_unavailable` for every other failure, with the reason as `cause`.
  *
- * @throws ConfigurationError `option_missing`, `option_invalid`, `sandbox_credential_in_production`: all problems in one error.
+ * @throws ConfigurationError `option_missing`, `option_invalid`, `sandbox_credential_in_production`: all
+ * problems in one error.
  */
 export function clientCredentials(options: ClientCredentialsOptions): AccessTokenSource {
   const problems = credentialsProblems(options);

@@ -14,7 +14,7 @@ export interface ServicePayment {
   /** The status as the service wrote it; the interface document shows `pending`. */
   status: string;
   captured?: boolean | undefined;
-  /** By the service's clock: an RFC 3339 date-time. */
+  /** The time of creation by the service's clock: an RFC 3339 date-time. */
   createdAt?: string | undefined;
 }
 
@@ -30,10 +30,10 @@ const maxMessageLength = 500;
 const mayExist =
   "The payment may exist: do not send it again. Its webhook or the service's dashboard shows whether it does.";
 
-/** 4xx after which the payment may exist: a timeout at the service, and a conflict with a payment that it has. */
+/** The 4xx statuses after which the payment may exist: a timeout at the service, or a conflict with it. */
 const uncertainRefusals: readonly number[] = [408, 409];
 
-/** Reads the service's answer as a payment, or throws an error that says what is known about the payment. */
+/** Returns the payment in the service's answer. Throws a `PaymentCreationError` if there is none. */
 export async function readCreationAnswer(
   response: Response,
   expectation: Expectation,
@@ -62,7 +62,7 @@ export async function readCreationAnswer(
   return { serviceId: id, checkoutUrl: billing.submitUrl, status, captured, createdAt };
 }
 
-/** Returns the error of a request that may have reached the service, and whose answer could not be read to its end. */
+/** Returns the error of a request that may have reached the service, but got no complete answer. */
 export function brokenOff(
   cause: unknown,
   { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
@@ -79,7 +79,7 @@ export function brokenOff(
 
 async function refusal(response: Response, { token, signal }: Expectation): Promise<PaymentCreationError> {
   const { status: httpStatus } = response;
-  // The status alone decides what is known. Without a complete body only the service's message is missing.
+  // The status alone decides the error. If the body is incomplete, only the service's message is missing.
   const body = await readBody(response, bodyLimitBytes, signal).catch(() => undefined);
   const serviceMessage = body && messageIn(body, token);
   const answered = `The service answered ${httpStatus}${serviceMessage === undefined ? "" : ` (${serviceMessage})`}`;
@@ -98,8 +98,9 @@ async function refusal(response: Response, { token, signal }: Expectation): Prom
 }
 
 /**
- * Returns `title` and `detail` of an error's JSON body, as services with this interface send them (the interface document, 7,
- * shows no format). The result is for people and logs: one line, bounded, and without the token that a service may echo.
+ * Returns `title` and `detail` of an error's JSON body, as services with this interface send them (the
+ * interface document, 7, shows no format). The result is for people and logs: one line, bounded, and without
+ * the token that a service may echo.
  */
 function messageIn(body: Buffer, token: string): string | undefined {
   const json = parseJson(body);
@@ -125,7 +126,10 @@ function invalid(why: string, httpStatus: number): PaymentCreationError {
   );
 }
 
-/** A part of zod's issues. A `custom` one has a message of {@link creationResponseSchema}. */
+/**
+ * The used fields of zod's issues. An issue with the code `custom` has a message of {@link
+ * creationResponseSchema}.
+ */
 interface Issue {
   code?: string | undefined;
   message: string;

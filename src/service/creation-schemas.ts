@@ -2,12 +2,13 @@ import { z } from "zod";
 import { isDateTime } from "../shared/date-time.js";
 import { parseSecureAddress } from "./service-options.js";
 
-// The fields that the kit sends and reads of the interface document's sections 2.1, 2.2 and 4.1. Further fields are allowed.
-// Fields that decide nothing (`captured`, `createdAt`, the echoed addresses) are not required, nor is their form: an answer without
-// them names a real payment, and refusing it would lose the checkout address.
+// The fields that the kit sends and reads of the interface document's sections 2.1, 2.2 and 4.1. Further
+// fields are allowed. Fields that decide nothing (`captured`, `createdAt`, the echoed addresses) are not
+// required, nor is their form: an answer without them names a real payment, and refusing it would lose the
+// checkout address.
 
 const total = z.object({
-  // The form of amounts everywhere in the kit; others could not be compared.
+  // The form of all amounts in the kit. Amounts of another form could not be compared.
   value: z.string().regex(/^(0|[1-9]\d{0,15})(\.\d{1,4})?$/),
   currency: z.string().min(1).max(16),
 });
@@ -38,15 +39,16 @@ const checkoutAddress = z
   })
   .refine((text) => !hasCredentials(text), { error: "contains a name or a password" });
 
-/** Browsers do not show what is before the `@`, which may look like the host, and send it to the server. */
+/** Returns whether the address has a name or a password, which browsers send but do not show. */
 function hasCredentials(text: string): boolean {
   const { username = "", password = "" } = parseSecureAddress(text) ?? {};
   return username !== "" || password !== "";
 }
 
 /**
- * Envelope of the creation response (interface document, 2.2). `next` should equal `data.billing.submitUrl`. An answer in which
- * they differ is accepted, because the document (4.1) sends the customer to `submitUrl`, and the kit does not use `next`.
+ * Envelope of the creation response (interface document, 2.2). `next` should equal `data.billing.submitUrl`.
+ * An answer in which they differ is accepted, because the document (4.1) sends the customer to `submitUrl`,
+ * and the kit does not use `next`.
  */
 export const creationResponseSchema = z.object({
   next: z.string().optional(),

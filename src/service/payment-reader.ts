@@ -5,19 +5,20 @@ import { type PaymentServiceOptions } from "./service-options.js";
 import { anySignal } from "../shared/with-timeout.js";
 import { because } from "../shared/because.js";
 
-/** A payment as the service shows it. It is read further by the rules of webhooks. */
+/** A payment as the service shows it. Its fields are then read by the rules of webhooks. */
 export type ShownPayment = Readonly<Record<string, unknown>>;
 
-/** Reads payments from the service. The interface document shows neither address. `closing` ends a request early. */
+/** Reads payments from the service, at addresses that the interface document does not show. */
 export interface PaymentReader {
   /**
-   * `GET /v1/payments/{id}`: the payment, bare or under `data`.
+   * Reads one payment with `GET /v1/payments/{id}`. The answer is the payment, or has it under `data`.
    *
-   * @throws LookupError for everything else, also for a 404.
+   * @throws LookupError for every other answer, also for a 404.
    */
   read(serviceId: string, closing?: AbortSignal): Promise<ShownPayment>;
   /**
-   * `GET /v1/payments?limit=&offset=`: a list of payments, bare or under `data`.
+   * Reads a list of payments with `GET /v1/payments?limit=&offset=`. The answer is the list, or has it under
+   * `data`.
    *
    * @throws LookupError
    */
@@ -91,8 +92,9 @@ function refusal(response: Response): LookupError {
 }
 
 /**
- * Returns the wait that `Retry-After` asks for (RFC 9110, 10.2.3), in milliseconds. A date is compared with the answer's own
- * `Date`, because the clocks may differ; where that is missing or unreadable, with this machine's clock.
+ * Returns the wait that `Retry-After` asks for (RFC 9110, 10.2.3), in milliseconds. A date is compared with
+ * the answer's own `Date`, because the clocks may differ. If the answer has no readable `Date`, the date is
+ * compared with this machine's clock.
  */
 function readRetryAfter(headers: Pick<Headers, "get">): number | undefined {
   const wait = (headers.get("retry-after") ?? "").trim();
@@ -104,7 +106,7 @@ function readRetryAfter(headers: Pick<Headers, "get">): number | undefined {
 
 /** Returns the time of a date as HTTP writes it (RFC 9110, 5.6.7), in milliseconds since 1970. */
 function httpDate(text: string): number | undefined {
-  // The third form, of asctime, names no zone. Nobody sends it.
+  // The third form, of asctime, has no time zone and is not in use.
   const isForm = /^[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -](\d{2}|\d{4}) \d\d:\d\d:\d\d GMT$/.test(text);
   const time = isForm ? Date.parse(text) : NaN;
   return Number.isNaN(time) ? undefined : time;

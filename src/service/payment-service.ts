@@ -14,15 +14,15 @@ export interface CreatePaymentRequest {
   total: Money;
   successUrl: string;
   cancelUrl: string;
-  /** Language of the service's messages: a tag such as `fr`, sent as `Accept-Language`. */
+  /** The language of the service's messages: a tag such as `fr`, sent as `Accept-Language`. */
   locale?: string | undefined;
 }
 
 /** The client of the payment service. */
 export interface PaymentService {
   /**
-   * Creates one payment (interface document, 4.1). Sends one request, and a second one only after a 401, which proves that the
-   * first made no payment.
+   * Creates one payment (interface document, 4.1). Sends one request, and a second one only after a 401,
+   * which proves that the first made no payment.
    *
    * @throws PaymentCreationError with every failure; its `certainty` says whether the payment may exist.
    * @throws TillkitError `locale_invalid`; nothing was sent.
@@ -68,7 +68,7 @@ function bodyOf({ clientId, total, successUrl, cancelUrl }: CreatePaymentRequest
   return JSON.stringify(body);
 }
 
-/** Gets a token. Without one the creation has certainly failed: no request was sent, or a 401 proves that no payment was made. */
+/** Gets a token. Without a token the creation has certainly failed, because no payment was made. */
 async function tokenFor(accessToken: AccessToken, call: Call, refused: string | undefined): Promise<string> {
   const { signal, timeoutMs } = call;
   try {
@@ -116,11 +116,13 @@ const beforeConnection: readonly unknown[] = [
 ];
 
 /**
- * Returns whether an error of `fetch` proves that no request was sent: there was no connection, or the name has no address. Any
- * other error, such as a reset, can happen after the service read the request. So every unknown error counts as sent.
+ * Returns whether an error of `fetch` proves that no request was sent: there was no connection, or the name
+ * has no address. Every other error counts as sent, because the service may have read the request before it,
+ * for example before a reset.
  */
 function wasNeverSent(error: unknown, depth = 0): boolean {
-  // Checked by its fields: an application's own `fetch` may throw errors of another realm, or one that is its own cause.
+  // The error is checked by its fields, because an application's own `fetch` may throw errors of another
+  // realm, or an error that is its own cause.
   if (typeof error !== "object" || error === null || depth > 8) return false;
   const { code, syscall, errors, cause } = error as Record<string, unknown>;
   // A host with several addresses has one error for each.

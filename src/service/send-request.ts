@@ -1,4 +1,4 @@
-/** Sends one request, by default with the global `fetch`. Follows no redirect. Rejects with the signal's reason once the signal aborts. */
+/** Sends one request. Follows no redirect. Rejects with the signal's reason once the signal aborts. */
 export function sendRequest(
   fetch: typeof globalThis.fetch | undefined,
   address: string,
@@ -12,8 +12,8 @@ export function sendRequest(
 }
 
 /**
- * Resolves with `work`, or rejects with the signal's reason once the signal aborts. `fetch` gets the signal too, but an
- * application's own token function or `fetch` may ignore it.
+ * Resolves with `work`, or rejects with the signal's reason once the signal aborts. `fetch` gets the signal
+ * too, but an application's own token function or `fetch` may ignore it.
  */
 export function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -25,8 +25,8 @@ export function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<
 }
 
 /**
- * Reads the body of a response. Stops at `limitBytes`, counted after decompression, and when the signal aborts. Returns
- * `undefined` for a body that is larger than the limit.
+ * Reads the body of a response. Stops at `limitBytes`, counted after decompression, and when the signal
+ * aborts. Returns `undefined` for a body that is larger than the limit.
  */
 export async function readBody(
   response: Response,
@@ -46,7 +46,7 @@ export async function readBody(
       chunks.push(value);
     }
   } finally {
-    // Frees the connection. Its result does not matter, so nothing waits for it.
+    // Frees the connection. The result of `cancel` does not matter, so nothing waits for it.
     reader.cancel().catch(() => {});
   }
 }

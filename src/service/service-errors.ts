@@ -1,6 +1,6 @@
 import { TillkitError, type ErrorCode } from "../errors/index.js";
 
-/** The base of both errors of the service's client. */
+/** The base class of the errors of the service's client. */
 class ServiceError extends TillkitError {
   /** The status of the service's answer, where there was one. */
   declare readonly httpStatus?: number;
@@ -15,7 +15,7 @@ class ServiceError extends TillkitError {
   }
 }
 
-/** Why a creation ended without a payment. */
+/** The codes of a creation that ended without a usable answer. */
 export type CreationErrorCode = Extract<
   ErrorCode,
   | "creation_timeout"
@@ -29,8 +29,8 @@ export type CreationErrorCode = Extract<
 >;
 
 /**
- * `failed`: the service certainly made no payment, so another attempt is safe. `uncertain`: it may have made a payment, so the
- * attempt must stay matchable and must never be sent again.
+ * `failed`: the service certainly made no payment, so another attempt is safe. `uncertain`: the service may
+ * have made a payment, so webhooks must still match the attempt, and it must never be sent again.
  */
 export type CreationCertainty = "failed" | "uncertain";
 
@@ -40,13 +40,13 @@ export interface CreationErrorDetails {
   certainty: CreationCertainty;
   /** The HTTP status of the service's answer, if there was one. */
   httpStatus?: number | undefined;
-  /** What the service answered, which is untrusted. */
+  /** The message in the service's answer, which is untrusted. */
   serviceMessage?: string | undefined;
   /** The error of the request. */
   cause?: unknown;
 }
 
-/** The service gave no usable answer to a creation. No message of this error contains a token. */
+/** The error of a creation without a usable answer. No message of this error contains a token. */
 export class PaymentCreationError extends ServiceError {
   override readonly name = "PaymentCreationError";
   declare readonly code: CreationErrorCode;
@@ -62,10 +62,10 @@ export class PaymentCreationError extends ServiceError {
   }
 }
 
-/** Why the service could not be asked, or why its answer is not usable. */
+/** The codes of a lookup that failed, or whose answer cannot be used. */
 export type LookupErrorCode = Extract<ErrorCode, "lookup_failed" | "lookup_answer_invalid">;
 
-/** The service gave no usable answer to a lookup. Nothing was recorded, and the kit asks again later. */
+/** The error of a lookup without a usable answer. Nothing was recorded, and the kit asks again later. */
 export class LookupError extends ServiceError {
   override readonly name = "LookupError";
   declare readonly code: LookupErrorCode;

@@ -44,7 +44,7 @@ export function timeoutProblems(option: string, value: unknown): ConfigurationPr
   return [{ code: "option_invalid", option, message }];
 }
 
-/** Returns what is wrong with an address of the options. No message contains the address, because it may hold a password. */
+/** Returns what is wrong with an address, without the address itself, because it may hold a password. */
 export function addressProblems(
   option: string,
   value: unknown,
@@ -70,7 +70,7 @@ export function parseSecureAddress(text: string): URL | undefined {
   // URL() repairs a missing slash, a space or a control character. Here they are mistakes.
   if (!/^https?:\/\//i.test(text) || /[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text)) return undefined;
   const url = new URL(text);
-  // Not "*.localhost": Node asks the network's name server for those.
+  // "*.localhost" is not this machine, because Node asks the network's name server for it.
   const isHere = url.hostname === "localhost" || isLoopback(url.hostname);
   return url.protocol === "https:" || isHere ? url : undefined;
 }

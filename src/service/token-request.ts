@@ -17,7 +17,7 @@ const tokenAnswer = z.object({
 /** Statuses of an issuer that refuses these credentials. */
 const refusals: readonly number[] = [400, 401, 403];
 
-/** The error codes of RFC 6749, 5.2. Messages contain no other text of the answer, because it may echo a secret. */
+/** The error codes of RFC 6749, 5.2. Messages contain no other text of an answer, which may echo a secret. */
 const knownErrors: readonly unknown[] = [
   "invalid_request",
   "invalid_client",

@@ -37,8 +37,8 @@ export type StatementRows =
   Iterable<StatementRow | UnreadableRow> | AsyncIterable<StatementRow | UnreadableRow>;
 
 /**
- * The comparison of one statement. Iterate it for the findings, first the differences of rows in the order of the rows, then the
- * others. Then ask for the summary. A run can be read once.
+ * The comparison of one statement. Iterate the run for its findings: first the differences of rows in the
+ * order of the rows, then the others. Then call `summary`. A run can be read once.
  *
  * @example
  * ```ts
@@ -55,7 +55,8 @@ export interface StatementRun extends AsyncIterable<StatementFinding> {
 /**
  * Compares a settlement statement with the stored payments, in bounded memory. Writes nothing to the store.
  *
- * The run fails with `statement_period_missing`, `statement_unreadable`, or with an error of the store or of the rows.
+ * The run fails with `statement_period_missing`, `statement_unreadable`, or with an error of the store or of
+ * the rows.
  *
  * @throws TillkitError `option_invalid`
  */
@@ -72,7 +73,7 @@ export function compareStatement(
   return statementRun(findings(store, rows, resolveStatementOptions(options)));
 }
 
-/** Yields and returns what the run does. */
+/** Yields the findings of a run, and returns its summary. */
 export async function* findings(
   store: PaymentStore,
   rows: StatementRows,
@@ -132,7 +133,7 @@ async function* compareBatch(
   run.reportProgress("statement");
 }
 
-/** Returns whether a row names another shop's payment. An adopted payment is this shop's, whatever its clientId is. */
+/** Returns whether a row names another shop's payment. An adopted payment is always this shop's. */
 function isForeign(row: CheckedRow | UnreadableRow, stored: StoredPayments, prefix = ""): boolean {
   if (!row.clientId || row.clientId.startsWith(prefix)) return false;
   const { byClientId } = stored.matching(row);
@@ -158,7 +159,7 @@ async function addBadRow(
 async function addRow(run: RunState, row: CheckedRow, stored: StoredPayments): Promise<StatementFinding[]> {
   const comparison = compareRow(row, stored.matching(row));
   const fees = addFees(run, row, comparison.payment?.reference);
-  // A payout may come after the days that the statement is about.
+  // The time of a payout may be after the period, so it is not noted.
   if (row.kind === "payout") return fees;
   run.noteTime(row);
   const { payment, kinds } = comparison;
@@ -176,14 +177,14 @@ async function addRow(run: RunState, row: CheckedRow, stored: StoredPayments): P
   if (payment && kinds.includes("amount_differs") && row.paid)
     run.totals.addDifference(row, receivedOf(payment));
   if (payment && kinds.includes("unpaid_there")) run.totals.addPayment("unpaidThere", receivedOf(payment));
-  // A row of an unknown payment cannot list it twice.
+  // A row that matches no payment cannot list a payment twice.
   if (!row.unmatched) await run.entries.add(rowEntry(row, bucket, payment));
   if (payment && (row.paid || payment.state === "completed"))
     await run.addSiblings(payment, stored.siblingsOf(payment), row);
   return [...fees, ...kinds.map((kind) => describeDifference(kind, row, comparison))];
 }
 
-/** Returns the one group in which the money of a row is counted, by its most serious difference. */
+/** Returns the group in which the money of a row is counted, by its most serious difference. */
 function bucketOf({ paid }: CheckedRow, kind: string | undefined): RowBucket | "unpaid" {
   return paid ? ((kind ?? "matched") as RowBucket) : "unpaid";
 }

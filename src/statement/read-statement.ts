@@ -17,15 +17,21 @@ import { type StatementRow, type UnreadableRow, withValidIds } from "./statement
 
 /** The format of a statement in CSV. */
 export interface StatementFormat extends Partial<CellOptions> {
-  /** The column of a field: its header, or its number from 1; `false` for none. @default found by the usual headers */
+  /**
+   * The column of each field: its header, its number from 1, or `false` for none.
+   * @default found by the usual headers
+   */
   columns?: Partial<Record<StatementField, ColumnChoice | undefined>>;
   /** Fixed values for every row, where the statement has no column: `{ currency: "KMF", source: "MVK" }`. */
   fixed?: Partial<Record<"currency" | "source" | "status", string | undefined>>;
-  /** One character. @default the most frequent of `,` `;` tab `|` in the first line */
+  /** The delimiter, one character. @default the most frequent of `,` `;` tab `|` in the first line */
   delimiter?: string | undefined;
   /** Whether the first record is the header. Without a header `columns` must give numbers. @default true */
   header?: boolean | undefined;
-  /** The prefix of comments: lines above the header, and further lines with one cell. `""` for none. @default "#" */
+  /**
+   * The prefix of comments: lines above the header, and further lines with one cell. `""` for none.
+   * @default "#"
+   */
   comment?: string | undefined;
   /** The number of lines before the header that are not part of the table. @default 0 */
   skipLines?: number | undefined;
@@ -34,11 +40,11 @@ export interface StatementFormat extends Partial<CellOptions> {
 }
 
 /**
- * Reads a statement in CSV (RFC 4180) row by row, in bounded memory. Takes a stream, or any other source of bytes. A row that
- * cannot be read is yielded with its problem.
+ * Reads a statement in CSV (RFC 4180) row by row, in bounded memory. Takes a stream, or any other source of
+ * bytes. A row that cannot be read is yielded with its problem.
  *
- * @throws TillkitError `option_invalid` in the call; while reading `statement_unreadable`, `statement_columns_unclear`, and the
- * errors of the stream.
+ * @throws TillkitError `option_invalid` in the call; while reading `statement_unreadable`,
+ * `statement_columns_unclear`, and the errors of the stream.
  */
 export function readStatement(
   statement: Bytes | Uint8Array | string,
@@ -106,7 +112,7 @@ class Table {
       throw statementUnreadable(
         `its first record, on line ${record.line}: ${record.problem.message.replace(/\.$/, "")}`,
       );
-    // The whole file would be the header.
+    // Otherwise the whole file would be the header.
     if (record.fields.some((field) => /\r(?!\n|$)/.test(field)))
       throw statementUnreadable("its lines must end in a line feed, and not in a carriage return alone");
     const { columns = {}, fixed = {}, header = true } = this.#format;
@@ -153,8 +159,9 @@ class Table {
 }
 
 /**
- * Returns the columns that `find` finds. Throws if the header may be the comment above the record: if the first record names no columns, or
- * if their numbers hide that it is a payment.
+ * Returns the columns that `find` finds. Throws `statement_columns_unclear` if a skipped comment may be the
+ * header: if the record below it names no columns, or if all columns are given by number and the comment has
+ * as many cells.
  */
 function findColumnsBelow(
   { skipped, fields }: Extract<CsvRecord, { fields: string[] }>,

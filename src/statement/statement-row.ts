@@ -4,28 +4,28 @@ import { fitsCurrency, isAmount, readSign } from "../model/money.js";
 import { type Payment } from "../model/payment.js";
 import { quote } from "../shared/quote.js";
 
-/** One row of a settlement statement, as `readStatement` or the application gives it. It is checked before it is compared. */
+/** One row of a settlement statement. Each row is checked before it is compared. */
 export interface StatementRow {
-  /** The line of the file, for people. Default: the number of the row, from 1. */
+  /** The line of the row in the file, for people. @default the number of the row, from 1 */
   line?: number | undefined;
   /**
-   * The merchant's id of the payment. A row needs this or `serviceId`, or what names one payment alone: `providerId`, or its amount and
-   * the day on which the payment was created.
+   * The merchant's id of the payment. A row without a `clientId` and a `serviceId` must fit one payment only:
+   * by its `providerId`, or by its amount and the day on which the payment was created.
    */
   clientId?: string | undefined;
   /** The service's id of the payment. */
   serviceId?: string | undefined;
-  /** The provider's reference. It names the payment of a row without ids, if the service has reported it. */
+  /** The provider's reference. It can name the payment of a row without ids, if the service reported it. */
   providerId?: string | undefined;
-  /** The gross amount, a decimal string: `"1475"`, `"10.50"`. A negative one, `"-500"`, is a refund or a reversal of the payment. */
+  /** The gross amount, a decimal string such as `"10.50"`. A negative amount is a refund or a reversal. */
   value: string;
   /** The fee of the row, a decimal string. It may be written with a minus. */
   fee?: string | undefined;
   /** The gross amount minus the fee, a decimal string. */
   net?: string | undefined;
   /**
-   * The id of the payout that contains the row. A row with it and without `clientId` and `serviceId` is the payout itself: the
-   * amount that the service paid out.
+   * The id of the payout that contains the row. A row with a payout id but without `clientId` and `serviceId`
+   * is the payout itself, and its amount was paid out to the shop.
    */
   payout?: string | undefined;
   /** Three capital letters of ISO 4217. */
@@ -34,7 +34,7 @@ export interface StatementRow {
   status?: string | undefined;
   /** The provider channel. The summary has totals for each channel. */
   source?: string | undefined;
-  /** RFC 3339. Without a `period`, the statement is about the days of its times, each in the offset of its time. */
+  /** The time in RFC 3339. Without the option `period`, the days of the rows' times are the period. */
   time?: string | undefined;
 }
 
@@ -44,21 +44,21 @@ export interface UnreadableRow {
   line: number;
   /** Why the row could not be read. */
   problem: RowProblem;
-  /** The ids that could be read, so that the payment does not also count as missing. */
+  /** The clientId, if it could be read. The payment that it names does not also count as missing. */
   clientId?: string | undefined;
-  /** The service's id, where it could be read. */
+  /** The service's id, if it could be read. */
   serviceId?: string | undefined;
 }
 
 /** The problem of a row. */
 export interface RowProblem {
-  /** Stable, for machines. */
+  /** The code, which is stable, for machines. */
   code: RowProblemCode;
   /** A sentence for people: the value of the row, and the expected form. */
   message: string;
 }
 
-/** Every reason for which a row is listed as bad. `docs/statement.md` has a row for each. */
+/** Every code of a row that cannot be read. `docs/statement.md` describes each code. */
 export const rowProblemCodes = [
   "encoding_invalid",
   "line_too_long",
@@ -76,13 +76,13 @@ export const rowProblemCodes = [
 
 export type RowProblemCode = (typeof rowProblemCodes)[number];
 
-/** A payment that may be the one of a row. */
+/** A payment that may be the payment of a row. */
 export type Candidate = Pick<Payment, "clientId" | "reference" | "state">;
 
-/** How the problem of a row without ids begins. */
+/** The beginning of the message about a row without ids. */
 export const withoutIds = "The row has neither a clientId nor a serviceId";
 
-/** A row without ids that fits no payment, or several. */
+/** A row. If it has no ids and fits no payment or several, `unmatched` has the problem. */
 export interface NamedRow extends StatementRow {
   unmatched?: { problem: RowProblem; candidates: readonly Candidate[] };
 }
@@ -101,7 +101,7 @@ export interface CheckedRow extends NamedRow {
 const maxIdLength = 200;
 const maxTextLength = 100;
 
-/** Returns the row with its time in UTC, or what is wrong with it. `paidStatuses` are in lower case. Never throws. */
+/** Returns the row with its time in UTC, or its problem. `paidStatuses` are in lower case. Never throws. */
 export function checkRow(
   row: NamedRow,
   line: number,
@@ -116,11 +116,11 @@ export function checkRow(
     ...row,
     line,
     kind,
-    // The kind says the sign of a refund. A payout has its own.
+    // The kind shows that a refund is negative. The amount of a payout keeps its sign.
     value: kind === "refund" ? readSign(row.value).unsigned : signed(row.value),
     ...(row.fee && { fee: signed(row.fee) }),
     ...(row.net && { net: signed(row.net) }),
-    // It is only shown, so a long one is no problem of the row.
+    // The providerId is only shown, so a long one is shortened and is no problem of the row.
     providerId: row.providerId?.slice(0, maxIdLength),
     time: row.time && new Date(row.time).toISOString(),
     utcOffsetMs: row.time ? offsetMsOf(row.time) : 0,
@@ -128,7 +128,7 @@ export function checkRow(
   };
 }
 
-/** Statuses of rows with a negative amount, besides those that mean "paid". */
+/** Further statuses that mean "paid" in a row with a negative amount. */
 const refundStatuses: ReadonlySet<string> = new Set([
   "refunded",
   "refund",
@@ -141,7 +141,7 @@ function isNegative(value: unknown): boolean {
   return typeof value === "string" && readSign(value).isNegative;
 }
 
-/** Returns an amount with a plain minus before it if it is negative. */
+/** Returns an amount with a plain minus sign before it if the amount is negative. */
 function signed(value: string): string {
   const { isNegative: hasSign, unsigned } = readSign(value);
   return hasSign ? `-${unsigned}` : unsigned;
@@ -183,7 +183,7 @@ function problemOf(row: NamedRow, kind: CheckedRow["kind"]): RowProblem | undefi
   return undefined;
 }
 
-/** Returns whether the whole day of a time has a year of four digits, as stored times have. `NaN` has none. */
+/** Returns whether the day of a time is in years of four digits, as in stored times. False for `NaN`. */
 function isInYears(ms: number): boolean {
   return ms > Date.parse("0001-01-01T00:00:00Z") && ms < Date.parse("9999-12-30T00:00:00Z");
 }

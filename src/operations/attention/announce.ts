@@ -14,25 +14,25 @@ import { type FactParts, factSources, split } from "./facts.js";
 import { attentionEntries, attentionId, entryOf, noteOf, readAttentionNotes } from "./list-attention.js";
 import { type Fact, ruleTable } from "./rules.js";
 
-/** What the announcer needs. */
+/** The parts of the kit that the announcer uses. */
 export interface AnnounceParts<Tx> extends Omit<FactParts<Tx>, "reasons">, RecordingParts<Tx> {
-  /** Returns whether this process has a handler of one of the events. Without one, nothing is read. */
+  /** Returns whether this process has a handler for attention events. If not, the announcer reads nothing. */
   isWanted: () => boolean;
 }
 
-/** The kind of the notes of entries that were announced and not closed since, by the id of the entry. */
+/** The kind of the notes about announced entries that are still open. The id of a note is the entry's id. */
 const toldNotes = "attention_told";
 
-/** An announced entry, as its note keeps it. */
+/** An announced entry, as its note stores it. */
 type Told = ClosedEntry & { toldAt: string; remindedAt?: string };
 
-/** The number of open, and of announced entries that one sweep reads. The next one goes on. */
+/** The maximum number of open entries, and of announced entries, that one sweep reads. */
 const maxPerSweep = 500;
 
 /** The rules whose facts are in the store. */
 const storedRules = attentionRules.filter((rule) => ruleTable[rule].of !== "process");
 
-/** An event, and the note whose version keeps it from being raised twice. */
+/** An event, and the note whose version prevents that two processes raise the event. */
 interface Announcement {
   event: EventDraft;
   clientId: string | undefined;
@@ -40,8 +40,9 @@ interface Announcement {
 }
 
 /**
- * Returns a function that compares the open entries with the announced ones, and raises `attention.opened`, `attention.closed` and
- * `attention.reminder`. It reads a bounded number of both, and its next call goes on where it ended. It resolves to the number of events.
+ * Returns a function that compares open entries with announced entries and raises `attention.opened`,
+ * `attention.closed` and `attention.reminder`. Each call reads a bounded number of entries, and the next call
+ * continues there. A call resolves to the number of events.
  */
 export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number): () => Promise<number> {
   const { store, maxGroup: limit } = parts;
@@ -51,12 +52,13 @@ export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number
     (from: typeof sources) =>
     ({ rule, subject }: Pick<Fact, "rule" | "subject">) =>
       from[ruleTable[rule].of].one(rule, subject);
-  // A process with another option or clock may have announced an entry that is too young here. It must stay open.
+  // Another process, with another option or clock, may have announced an entry that is too young here. The
+  // entry must stay open.
   const oneOfAnyAge = one(factSources({ ...parts, reasons, unmatchedAfterMs: "any age" }));
   let told: string | undefined;
   let open: { rule: AttentionRule; after: Fact["position"] | undefined } | undefined;
 
-  /** Announces which entries are closed, and reminds of those that are open for too long. */
+  /** Raises events for announced entries that were closed, and reminders for those that stay open. */
   async function review(): Promise<number> {
     let raised = 0;
     for (let read = 0; read < maxPerSweep; read += limit) {
@@ -66,7 +68,7 @@ export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number
       const found = await Promise.all(
         notes.map(async (note) => {
           const [rule, subject] = split(note.id) as [AttentionRule, string];
-          // A later version of the kit has other rules.
+          // A later version of the kit may have stored a rule that this version does not have.
           if (!storedRules.includes(rule)) return undefined;
           const fact = await oneOfAnyAge({ rule, subject });
           const said = people.get(note.id);
@@ -83,7 +85,7 @@ export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number
     return raised;
   }
 
-  /** Announces which entries are open and were not announced. */
+  /** Raises events for open entries that were not announced. */
   async function announceOpen(): Promise<number> {
     let [raised, read] = [0, 0];
     for (const rule of storedRules.slice(open ? storedRules.indexOf(open.rule) : 0)) {
@@ -105,7 +107,7 @@ export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number
   return async () => (parts.isWanted() ? (await review()) + (await announceOpen()) : 0);
 }
 
-/** Returns what is to be told of those facts that were not announced, and that no person has settled. */
+/** Returns announcements for facts that were not announced and that no person has settled. */
 async function openings<Tx>(
   parts: AnnounceParts<Tx>,
   one: (fact: Fact) => Promise<Fact | undefined>,
@@ -115,7 +117,7 @@ async function openings<Tx>(
   const told = ids.length === 0 ? [] : await parts.store.notes({ kind: toldNotes, ids });
   const isTold = new Set(told.map(({ id }) => id));
   const untold = facts.filter((fact) => !fact.isGone && !isTold.has(attentionId(fact)));
-  // Read again: another process may have told since that it is closed, and has deleted the note.
+  // Each fact is read again: another process may have announced its end since, and deleted the note.
   const still = (await Promise.all(untold.map(one))).filter((fact) => fact !== undefined);
   return (await attentionEntries(parts, still)).flatMap((entry, index): Announcement[] => {
     if (entry.settled) return [];
@@ -127,7 +129,7 @@ async function openings<Tx>(
   });
 }
 
-/** Returns what is to be told where the fact is gone, or another one came in its place, or a person has settled it. */
+/** Returns the announcement that an entry is closed, if its fact ended or a person settled the entry. */
 async function closing<Tx>(
   { store, now }: AnnounceParts<Tx>,
   note: NoteRecord,
@@ -147,7 +149,10 @@ async function closing<Tx>(
   return announcement("attention.closed", payload, { ...note, value: null });
 }
 
-/** Returns the reminder of an entry that is due: once after its time, and once after each time until which it was snoozed. */
+/**
+ * Returns the due reminder of an entry. A reminder is due `reminderMs` after the announcement, or at the end
+ * of a snooze that ends later.
+ */
 function reminder(
   now: Date,
   {
@@ -187,12 +192,12 @@ function announcement<Type extends "attention.opened" | "attention.closed" | "at
   };
 }
 
-/** Returns a copy without the fields that are `undefined`, also of what is inside. */
+/** Returns a deep copy without the fields that are `undefined`. */
 function plain(value: object): Readonly<Record<string, unknown>> {
   return JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
 }
 
-/** Saves events with their notes. Of two processes that say the same, one saves nothing. Resolves to the number of saved events. */
+/** Saves events with their notes, and resolves to their number, or to 0 if another process was faster. */
 async function announce<Tx>(
   { store, now, newId }: AnnounceParts<Tx>,
   found: readonly (Announcement | undefined)[],

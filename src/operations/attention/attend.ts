@@ -20,55 +20,64 @@ import { type FactParts, factSources, split } from "./facts.js";
 import { entryOf, noteOf, readAttentionNotes } from "./list-attention.js";
 import { type Fact, ruleTable } from "./rules.js";
 
-/** What a person does about one entry of `payments.attention`. */
+/** An action of a person on one entry of `payments.attention`. */
 export interface AttentionAction {
   /**
-   * - `assign`: `to` looks after it. Without `to` the person takes it.
-   * - `snooze`: it is not listed `until` this time, and listed again then, if its fact is still there.
-   * - `note`: `reason` is kept for others to read.
-   * - `settle`: nothing more needs to be done. What the store knows at this moment is kept beside the reason.
+   * - `assign`: the person `to` looks after the entry. Without `to`, the person `by` does.
+   * - `snooze`: the entry is not listed until the time `until`. It is listed again later if its fact still
+   *   exists.
+   * - `note`: the `reason` is kept for other people.
+   * - `settle`: nothing more needs to be done. The present facts from the store are kept beside the `reason`.
    */
   action: "assign" | "snooze" | "note" | "settle";
-  /** Who does it: 1 to 128 characters. */
+  /** The person who acts: 1 to 128 characters. */
   by: string;
-  /** Why, or the note itself: 1 to 1,000 characters. Only `assign` does without. */
+  /** The reason, or the note itself: 1 to 1,000 characters. Only `assign` needs none. */
   reason?: string | undefined;
-  /** With `assign`: who looks after it, in 1 to 128 characters; `null`: nobody. @default by */
+  /**
+   * With `assign`: the person who looks after the entry, in 1 to 128 characters, or `null` for nobody.
+   * @default by
+   */
   to?: string | null | undefined;
-  /** With `snooze`: in the future, and at most 366 days from now. */
+  /** With `snooze`: the end of the snooze, in the future and at most 366 days from now. */
   until?: Date | undefined;
-  /** With `settle`: where the evidence is, such as a file and its line, in 1 to 500 characters. */
+  /** With `settle`: the place of the evidence, such as a file and its line, in 1 to 500 characters. */
   document?: string | undefined;
-  /** The `version` of the entry that the person saw. If another person changed it since, nothing is done. */
+  /** The `version` of the entry that the person saw. The action fails if the entry has another version. */
   version?: number | undefined;
-  /** Names one click, for example: a second call with this key does nothing. 1 to 128 characters. */
+  /** A key for one click, for example: 1 to 128 characters. A second call with this key does nothing. */
   key?: string | undefined;
-  /** Stores nothing. The result has the entry as it is, and whether something would change. @default false */
+  /**
+   * Whether nothing is stored. `changed` then says whether the action would change the entry.
+   * @default false
+   */
   dryRun?: boolean | undefined;
 }
 
 /** An entry after an action. */
 export interface AttendedEntry {
-  /** As it is now. */
+  /** The entry as it is now. */
   entry: AttentionEntry;
-  /** False where it was done before, and nothing was changed. */
+  /** Whether the entry was changed. False if the same action was done before. */
   changed: boolean;
 }
 
-/** What the actions need. */
+/** The parts of the kit that the actions use. */
 export type AttendParts<Tx> = FactParts<Tx> & RecordingParts<Tx>;
 
 const maxChanges = 50;
-/** The number of webhooks that a settlement keeps as evidence. All of them stay in the store. */
+/** The number of webhooks that a settlement keeps as evidence. All webhooks stay in the store. */
 const maxShown = 50;
 const maxSnoozeMs = 366 * 24 * 60 * 60 * 1000;
 const did = { assign: "assigned", snooze: "snoozed", note: "noted", settle: "settled" } as const;
 
 /**
- * Does one action about one entry, and keeps who did it, when and why, what was before and after.
+ * Does one action on one entry. Stores the person, the time, the reason, and the state before and after.
  *
- * @throws TillkitError `resolution_invalid`; `resolution_not_possible` where the entry is closed, or is settled in another way;
- * `store_conflict` where another person was faster: its message says what that person did
+ * @throws TillkitError `resolution_invalid`
+ * @throws TillkitError `resolution_not_possible` if the entry is closed, or if only the steps in `next` close
+ * it
+ * @throws TillkitError `store_conflict` if another person was faster; the message has that person's action
  */
 export async function attend<Tx>(
   parts: AttendParts<Tx>,
@@ -111,7 +120,7 @@ export async function attend<Tx>(
   return { entry: entryOf(fact, { ...changed, version: changed.version + 1 }, parts.now()), changed: true };
 }
 
-/** Writes the note, and with a settlement what takes the fact away, as long as the fact is still there. */
+/** Writes the note and, to settle, what ends the fact. Throws `store_conflict` if the fact has changed. */
 async function saveAction<Tx>(
   parts: AttendParts<Tx>,
   tx: Tx,
@@ -175,7 +184,7 @@ function valueAfter(given: AttentionAction, before: AttentionNote, change: Atten
   const { by, reason, document } = given;
   const { payment, dispatch, claim } = fact;
   const webhooks = fact.webhooks?.slice(-maxShown).map(({ rawBody, ...webhook }) => {
-    // Its bytes may be pruned.
+    // The webhook's bytes may be pruned.
     if (rawBody.length === 0) return webhook;
     return { ...webhook, sha256: createHash("sha256").update(rawBody).digest("hex") };
   });
@@ -198,14 +207,14 @@ function valueAfter(given: AttentionAction, before: AttentionNote, change: Atten
   };
 }
 
-/** Returns whether the same was done before: with the same key, or as the last change, by the same person and with the same content. */
+/** Returns whether a change has the action's key, or the last change has its person and content. */
 function isRepeated(
   change: AttentionChange,
   { changes, settled, snoozedFor }: AttentionNote,
   fact: Fact | undefined,
 ): boolean {
   if (change.key !== undefined && changes.some(({ key }) => key === change.key)) return true;
-  // A fact that came back is another one, and not settled.
+  // A fact that ended and came back is a new fact, which is not settled.
   if (change.did === "settled" && fact && settled?.since !== fact.since) return false;
   if (change.did === "snoozed" && fact && (snoozedFor ?? fact.since) !== fact.since) return false;
   const last = changes.at(-1);
@@ -213,7 +222,7 @@ function isRepeated(
   return last !== undefined && content(last) === content(change);
 }
 
-/** Refuses what would undo the work of another person that this one did not see. */
+/** Throws `store_conflict` if the action would undo work of another person that this person did not see. */
 function refuseOvertaken(
   { action, by, version }: AttentionAction,
   note: NoteRecord | undefined,

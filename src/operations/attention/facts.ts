@@ -11,20 +11,20 @@ import { type DispatchRecord, type PaymentStore, type WebhookRecord } from "../.
 import { withoutKey } from "../../webhook/recording/payment-events.js";
 import { ruleEnd, type Fact, type Rule } from "./rules.js";
 
-/** Where facts are read. */
+/** The parts of the kit that reading facts uses. */
 export interface FactParts<Tx> {
   store: PaymentStore<Tx>;
   now: () => Date;
-  /** The option of that name; `any age`: facts that are still too young for an entry count, too. */
+  /** The option `unmatchedAfterMs`. With `any age`, facts that are too young for an entry count, too. */
   unmatchedAfterMs: number | "any age";
   /** Returns the reasons why this process is not well. */
   reasons: () => Promise<readonly { code: string; message: string }[]>;
 }
 
-/** The reasons of health that other rules list with their subjects. */
+/** The reasons of health that other rules list with more detail. */
 const listedElsewhere: readonly string[] = ["dispatches_dead", "handler_paused"];
 
-/** The number of webhooks about the payments of one page that are read as one fact. Further ones are facts when those are settled. */
+/** The maximum number of webhooks that are read about the payments of one page. */
 const maxOfPayments = 1000;
 
 interface Source {
@@ -34,7 +34,7 @@ interface Source {
   one(rule: AttentionRule, subject: string): Promise<Fact | undefined>;
 }
 
-/** Returns where the facts of each kind of rule are read. */
+/** Returns the source of facts for each kind of rule. */
 export function factSources<Tx>(parts: FactParts<Tx>): Readonly<Record<Rule["of"], Source>> {
   const { store } = parts;
   const found = (all: readonly Fact[]): Source => ({
@@ -121,7 +121,7 @@ function ofPayments<Tx>(parts: FactParts<Tx>): Source {
   };
 }
 
-/** The subject of webhooks is the payment that they name, so that those of one payment are one fact, which begins with the oldest. */
+/** Returns the source of facts about webhooks. All webhooks that name one payment are one fact. */
 function ofWebhooks<Tx>(parts: FactParts<Tx>): Source {
   const { store } = parts;
   const about = async (rule: AttentionRule, clientIds: readonly string[]) =>
@@ -144,7 +144,7 @@ function ofWebhooks<Tx>(parts: FactParts<Tx>): Source {
         if (others) others.push(one);
         else byClient.set(one.clientId!, [one]);
       }
-      // Those of others may have filled that page.
+      // The webhooks of other payments may have filled that page.
       for (const clientId of named)
         if (!byClient.has(clientId)) byClient.set(clientId, await about(rule, [clientId]));
       const facts = webhooks.map((one): Fact => {
@@ -196,7 +196,7 @@ function factOfPayment(rule: AttentionRule, payment: Payment): Fact {
 
 function factOfWebhooks(rule: AttentionRule, webhooks: readonly WebhookRecord[]): Fact {
   const { clientId, receiptId, receivedAt } = webhooks[0]!;
-  // Only one that says that it is paid can be accepted.
+  // A person can accept only a webhook that reports a completion.
   const webhook = webhooks.findLast(({ status }) => status === "completed") ?? webhooks.at(-1)!;
   const position = [receivedAt, receiptId] as const;
   return { rule, subject: clientId ?? receiptId, since: receivedAt, position, webhook, webhooks };
@@ -221,7 +221,7 @@ async function withPayments<Tx>(store: PaymentStore<Tx>, facts: readonly Fact[])
   });
 }
 
-/** Returns the two parts of a text with a colon between them. */
+/** Returns the parts of a text before and after its first colon. */
 export function split(text: string): [string, string] {
   const at = text.indexOf(":");
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];

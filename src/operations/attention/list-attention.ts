@@ -13,33 +13,36 @@ import { type Fact, ruleTable, totalOf } from "./rules.js";
 
 /** Selects entries of `payments.attention`. */
 export interface AttentionQuery {
-  /** Only these rules. @default all rules */
+  /** Lists only the entries of these rules. @default all rules */
   rule?: AttentionRule | readonly AttentionRule[] | undefined;
   /** Whether entries that are snoozed are listed too. @default false */
   snoozed?: boolean | undefined;
-  /** Whether entries that a person has settled, and whose fact is still there, are listed too. @default false */
+  /**
+   * Whether entries that a person has settled, and whose fact is still there, are listed too.
+   * @default false
+   */
   settled?: boolean | undefined;
-  /** Only those of this person; `null`: only those of nobody. @default all */
+  /** Lists only the entries of this person, or with `null` those of nobody. @default all entries */
   assigned?: string | null | undefined;
-  /** The number of entries on one page at most: 1 to 200. @default 50 */
+  /** The maximum number of entries on one page: 1 to 200. @default 50 */
   limit?: number | undefined;
-  /** The `cursor` of the page before; the other conditions must be the same. */
+  /** The `cursor` of the previous page. The other conditions must be the same. */
   cursor?: string | undefined;
 }
 
-/** One page of what needs a person. */
+/** One page of entries that need a person. */
 export interface AttentionList {
-  /** The most urgent rule first; of one rule the oldest first. */
+  /** The entries: the most urgent rule first, and within a rule the oldest entry first. */
   entries: AttentionEntry[];
-  /** Selects the next page. A page before it may have fewer entries than its limit. Absent on the last one. */
+  /** The cursor of the next page; absent on the last page. Other pages may have less than `limit` entries. */
   cursor?: string;
 }
 
 const maxPerPage = 200;
-/** The number of facts that one page reads at most, so that what is snoozed or settled makes no page slow. */
+/** The maximum number of facts that one page reads, so that many snoozed entries make no page slow. */
 const maxRead = 400;
 
-/** Returns one page of what needs a person. @throws TillkitError `query_invalid` */
+/** Returns one page of entries that need a person. @throws TillkitError `query_invalid` */
 export async function listAttention<Tx>(
   parts: FactParts<Tx>,
   query: AttentionQuery = {},
@@ -68,7 +71,7 @@ export async function listAttention<Tx>(
   return { entries };
 }
 
-/** Returns the entries of facts, with what people did about them. */
+/** Returns the entries of facts, with the actions of people. */
 export async function attentionEntries<Tx>(
   { store, now }: Pick<FactParts<Tx>, "store" | "now">,
   facts: readonly Fact[],
@@ -77,7 +80,7 @@ export async function attentionEntries<Tx>(
   return facts.map((fact) => entryOf(fact, notes.get(attentionId(fact)), now()));
 }
 
-/** Reads what people did about entries, by their ids. */
+/** Reads the notes that keep the actions of people, by the ids of their entries. */
 export async function readAttentionNotes<Tx>(
   store: Pick<PaymentStore<Tx>, "notes">,
   ids: readonly string[],
@@ -112,7 +115,7 @@ export function entryOf(fact: Fact, note: NoteRecord | undefined, now: Date): At
     ...(total && { total }),
     ...(repeats !== undefined && repeats > 1 && { repeats }),
     ...people,
-    // A fact that came back is another one.
+    // A fact that ended and came back is a new fact, which is not snoozed.
     ...(snoozedFor === since &&
       snoozedUntil !== undefined &&
       snoozedUntil > now.toISOString() && { snoozedUntil }),
@@ -121,7 +124,7 @@ export function entryOf(fact: Fact, note: NoteRecord | undefined, now: Date): At
   };
 }
 
-/** Returns what people did, as a note has it. */
+/** Returns the actions of people in a note. */
 export function noteOf(note: Pick<NoteRecord, "value"> | undefined): AttentionNote {
   return { changes: [], ...note?.value };
 }

@@ -15,30 +15,34 @@ import {
 export interface Fact {
   rule: AttentionRule;
   subject: string;
-  /** When it came: ISO 8601 UTC. */
+  /** The time at which the fact began: ISO 8601 UTC. */
   since: string;
-  /** The place among the facts of the rule, from which the next page goes on. */
+  /** The position in the order of the rule's facts, after which the next page begins. */
   position: readonly [string, string];
   payment?: Payment;
-  /** The webhook that a person decides about: of those that say that it is paid, or else of all, the newest. */
+  /** The webhook that a person decides about: the newest that reports a completion, or else the newest. */
   webhook?: WebhookRecord;
   /** All webhooks of the fact, oldest first. */
   webhooks?: readonly WebhookRecord[];
   dispatch?: DispatchRecord;
   claim?: OpenClaim;
-  /** The row was found by its index, and is no such fact any more: a process of an earlier version changed it. */
+  /** Set if the row is no fact of its own: it needs no person any more, or an older row has the same fact. */
   isGone?: true;
-  /** What is known of a handler, or of this process. */
+  /** The text about a handler or about this process, for people. */
   text?: string;
 }
 
-/** One rule: where its facts are, how old one must be, and what people read. A fact that goes away closes its entry. */
+/** A rule: the source of its facts, their minimum age, and its text. The end of a fact closes its entry. */
 export interface Rule {
-  /** `process`: the facts of this process alone, which are in no store, and are announced by health and notices. */
+  /** The kind of subject. Facts of `process` are about this process only. Health reports them instead. */
   of: "claim" | "payment" | "webhook" | "dispatch" | "handler" | "process";
-  /** The age from which the fact is an entry, in milliseconds; `unmatched`: that of the option `unmatchedAfterMs`. @default 0 */
+  /**
+   * The minimum age of a fact that is an entry, in milliseconds. `unmatched` is the option
+   * `unmatchedAfterMs`.
+   * @default 0
+   */
   afterMs?: number | "unmatched";
-  /** How a person settles it, beside the command in `next`; `fact`: only by what `next` says. */
+  /** `attention` if a person can settle the entry; `fact` if only the steps of `next` close it. */
   settle: "attention" | "fact";
   /** What is wrong, in one sentence. */
   why: (fact: Fact) => string;
@@ -47,7 +51,7 @@ export interface Rule {
 }
 
 const hourMs = 60 * 60 * 1000;
-/** The number of differences of one payment that are listed. */
+/** The maximum number of different reasons that are listed. */
 const maxReasons = 5;
 const person = "--by <name> --reason <why>";
 const resolveLine = (action: string, { payment, webhook }: Fact): string =>
@@ -59,19 +63,19 @@ const refundLine = ({ payment }: Fact): string =>
 const settleLine = ({ rule, subject }: Fact): string =>
   `tillkit attention settle ${rule}:${subject} ${person}`;
 
-/** Returns the amount of the payment, or else of the webhook. */
+/** Returns the amount of the payment, or the amount that the webhook reports. */
 export function totalOf({ payment, webhook }: Fact): Money | undefined {
   const message = webhook?.rawBody && !payment ? readStored(webhook) : undefined;
   return payment?.total ?? (message?.kind === "payment" ? reportedTotal(message) : undefined);
 }
 
-/** Returns the options of the amount. The person compares it with the order. */
+/** Returns the command's options for the amount, which the person compares with the order. */
 function amountOptions(fact: Fact): string {
   const { value = "<amount>", currency = "<code>" } = totalOf(fact) ?? {};
   return `--amount ${value} --currency ${currency}`;
 }
 
-/** Returns the cause that the payment still shows. A report of the service that ended it is overwritten by the later one. */
+/** Returns the cause that the payment shows. A later report overwrites a report that ended the payment. */
 function whyLate({ payment }: Fact): string {
   const { cancelReturnedAt, completedAt = "", replacedBy, overdueAt, failure } = payment ?? {};
   if (cancelReturnedAt !== undefined && cancelReturnedAt < completedAt)
@@ -87,7 +91,10 @@ function whyLate({ payment }: Fact): string {
 const said = ({ webhooks = [] }: Fact): string =>
   [...new Set(webhooks.map(({ reason }) => reason ?? "no reason is stored"))].slice(0, maxReasons).join("; ");
 
-/** Every rule. To add one: its name in `attentionRules`, a row here, a row in docs/attention.md; for a payment also `needOfPayment`. */
+/**
+ * Every rule. A new rule also needs its name in `attentionRules` and a row in docs/attention.md. A new rule
+ * about payments also needs a case in `needOfPayment`.
+ */
 export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
   claimed: {
     of: "claim",
@@ -202,7 +209,7 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
   },
 };
 
-/** Returns the time before which a fact of the rule must have come; `undefined`: any time. */
+/** Returns the time before which a fact must have started to be an entry; `undefined` for any time. */
 export function ruleEnd(
   { now, unmatchedAfterMs }: { now: () => Date; unmatchedAfterMs: number | "any age" },
   rule: AttentionRule,
@@ -212,7 +219,7 @@ export function ruleEnd(
   return new Date(now().getTime() - (afterMs === "unmatched" ? unmatchedAfterMs : afterMs)).toISOString();
 }
 
-/** Returns these times of all rules that have one. */
+/** Returns the times of {@link ruleEnd} of all rules that have one. */
 export function ruleEnds(parts: Parameters<typeof ruleEnd>[0]): NonNullable<CountsOptions["before"]> {
   const ends = attentionRules.flatMap((rule) => {
     const end = ruleEnd(parts, rule);

@@ -12,48 +12,57 @@ import { type HandlerSummary, type PaymentStore } from "../../store/index.js";
 
 /** Options of `payments.pauseHandler`. */
 export interface PauseOptions {
-  /** Why, for other people: 1 to 1,000 characters. */
+  /** The reason, for other people: 1 to 1,000 characters. */
   reason: string;
   /** The name of the person who pauses the handler: 1 to 128 characters. */
   by: string;
-  /** Names one click, for example: a second call with this key does nothing. 1 to 128 characters. @default none */
+  /**
+   * A key for one click, for example: 1 to 128 characters. A second call with this key does nothing.
+   * @default none
+   */
   key?: string | undefined;
 }
 
 /** Options of `payments.resumeHandler`. */
 export interface ResumeOptions {
-  /** Who resumes it: 1 to 128 characters. */
+  /** The person who resumes the handler: 1 to 128 characters. */
   by: string;
-  /** Why, for other people: 1 to 1,000 characters. @default no reason is kept */
+  /** The reason, for other people: 1 to 1,000 characters. @default no reason is kept */
   reason?: string | undefined;
-  /** Names one click, for example: a second call with this key does nothing. 1 to 128 characters. @default none */
+  /**
+   * A key for one click, for example: 1 to 128 characters. A second call with this key does nothing.
+   * @default none
+   */
   key?: string | undefined;
 }
 
 /** Options of `payments.limitHandler`. */
 export interface LimitOptions {
-  /** The number of runs in a second, over all processes: more than 0, and at most 10,000. `null` removes the limit. */
+  /** The runs in a second of all processes: more than 0, at most 10,000. `null` removes the limit. */
   perSecond: number | null;
-  /** Who limits it: 1 to 128 characters. @default no name is kept */
+  /** The person who limits the handler: 1 to 128 characters. @default no name is kept */
   by?: string | undefined;
-  /** Names one click, for example: a second call with this key does nothing. 1 to 128 characters. @default none */
+  /**
+   * A key for one click, for example: 1 to 128 characters. A second call with this key does nothing.
+   * @default none
+   */
   key?: string | undefined;
 }
 
 /** A handler after a change. */
 export interface ControlledHandler extends HandlerControl {
-  /** False where it was so already, and nothing was changed. */
+  /** Whether the handler was changed. False if it was already in the wanted state. */
   changed: boolean;
 }
 
-/** A handler that the store knows, with what people decided about it. */
+/** A handler in the store, with the decisions of people about it. */
 export type HandlerStatus = HandlerSummary & HandlerControl;
 
-/** What the changes need. */
+/** The parts of the kit that the changes use. */
 export interface ChangeParts<Tx> {
   store: PaymentStore<Tx>;
   now: () => Date;
-  /** Called after a change: this process need not wait for its next poll. */
+  /** Called after a change, so that this process does not wait for its next poll. */
   onChanged: () => void;
 }
 
@@ -118,7 +127,7 @@ export function limitHandler<Tx>(
   });
 }
 
-/** Returns every handler that the store knows. */
+/** Returns every handler in the store. */
 export async function listHandlers<Tx>(store: PaymentStore<Tx>): Promise<HandlerStatus[]> {
   const [known, controls] = await Promise.all([store.handlers(), readControls(store)]);
   return known.map((one) => ({
@@ -145,7 +154,7 @@ async function change<Tx>(
   return changeNote(parts, name, key, decide);
 }
 
-/** Changes the note of a handler. Decides again where somebody else has changed it meanwhile. */
+/** Changes the note of a handler. Decides again if another call changed the note meanwhile. */
 export async function changeNote<Tx>(
   { store, now, onChanged }: ChangeParts<Tx>,
   name: string,
@@ -173,7 +182,7 @@ export async function changeNote<Tx>(
       throw error;
     }
     onChanged();
-    // As the store returns it: without what is undefined.
+    // In the form that the store returns, without the fields that are undefined.
     return {
       ...controlOf({ id: name, value: JSON.parse(JSON.stringify(value)) as object & typeof value }),
       changed: true,
@@ -184,7 +193,7 @@ export async function changeNote<Tx>(
 async function expectKnown<Tx>(store: PaymentStore<Tx>, name: string): Promise<void> {
   const names = (await store.handlers()).map((one) => one.name);
   if (names.includes(name)) return;
-  // An earlier version left the pause of a name that was retired.
+  // An earlier version kept the pause of a retired name.
   if ((await readControls(store)).some((one) => one.name === name && one.paused)) return;
   const hint = names.length > 0 ? suggestion(name, names) : "It knows none yet.";
   throw new TillkitError(
@@ -193,7 +202,7 @@ async function expectKnown<Tx>(store: PaymentStore<Tx>, name: string): Promise<v
   );
 }
 
-/** Throws `option_invalid` unless a value is a text of at most so many characters. */
+/** Throws `option_invalid` unless a value is a text of 1 to `maxLength` characters. */
 export function expectOptionText(name: string, value: unknown, maxLength: number): void {
   if (isText(value, maxLength)) return;
   throw invalid(`${name} must be a string of 1 to ${maxLength} characters.`);

@@ -8,7 +8,7 @@ export interface ListScanParts {
   limiter: RateLimiter;
   /** Ends a request early. */
   closing: AbortSignal;
-  /** Takes each listed payment that is wanted. */
+  /** Records a listed payment that the scan looks for. */
   take: (clientId: string, payment: ShownPayment) => Promise<void>;
   giveUpAfterMs: number;
   now: () => Date;
@@ -17,17 +17,17 @@ export interface ListScanParts {
 const pageSize = 100;
 const maxPagesPerRun = 5;
 const maxWanted = 1000;
-/** The time for which a payment is looked for after its last lookup, which may come late: after a pause of all processes, for instance. */
+/** The minimum time for which the scan looks for a payment. The last lookup of a payment may come late. */
 const minWantedMs = 3_600_000;
 
 /**
- * Finds payments whose service id is unknown in the service's list of all payments, by clientId. The order of that list is
- * not specified, so each run reads the first page and then continues where the last run ended. A list that shows no
- * clientIds cannot be used, and this process does not read it again.
+ * Finds payments without a known service id by their clientId, in the service's list of all payments. The
+ * order of this list is not specified, so each run reads the first page and then continues where the last run
+ * ended. A list that shows no clientIds cannot be used, and this process does not read it again.
  */
 export class ListScan {
   readonly #parts: ListScanParts;
-  /** Until when each payment is looked for, in milliseconds since 1970. */
+  /** The time until which each payment is looked for, in milliseconds since 1970. */
   readonly #wanted = new Map<string, number>();
   #offset = 0;
   #isUseless = false;
@@ -36,7 +36,7 @@ export class ListScan {
     this.#parts = parts;
   }
 
-  /** Adds a payment to find from the next run on. */
+  /** Adds a payment, which the following runs look for. */
   want({ clientId, createdAt }: Payment): void {
     if (this.#isUseless || this.#wanted.size >= maxWanted) return;
     const { now, giveUpAfterMs } = this.#parts;
@@ -44,7 +44,7 @@ export class ListScan {
     this.#wanted.set(clientId, until);
   }
 
-  /** Reads some pages. Rejects where the service could not be asked. */
+  /** Reads at most five pages of the list. Rejects if a request fails. */
   async run(): Promise<void> {
     this.#dropOld();
     if (this.#wanted.size === 0) return;

@@ -10,51 +10,52 @@ import { ListScan } from "./list-scan.js";
 import { RateLimiter } from "./rate-limiter.js";
 import { canLookUp, withNextLookup, type LookupTimes } from "./schedule.js";
 
-/** When and how often the service is asked. */
+/** The times and limits of lookups. */
 export interface LookupsOptions extends LookupTimes {
-  /** The fields that the configured scheme covers: answers are read as its webhooks are. */
+  /** The fields that the configured scheme covers. The kit trusts only these in the service's answers. */
   covers: Arrival["covers"];
-  /** The number of requests of this process in one second at most. */
+  /** The maximum number of requests of this process in one second. */
   perSecond: number;
-  /** The wait for the webhook after the browser came back, before the service is asked. */
+  /** The time from the browser's return to a lookup, in which the webhook may arrive. */
   afterReturnMs: number;
   /** The time between two sweeps, which limits the lookups of one sweep. */
   sweepMs: number;
 }
 
-/** Payments are claimed in small batches: a process that ends leaves few of them unasked until their next lookup. */
+/** The number of payments in one claim. If the process ends, these payments wait for their next lookup. */
 const batchSize = 10;
-/** After this many failures in a row, the service is left alone until the next sweep. */
+/** The number of failures in a row after which the kit stops asking the service until the next sweep. */
 const maxFailures = 3;
-/** The number of ids of one payment, named by its webhooks, that one lookup asks about. */
+/** The maximum number of service ids, named by webhooks, that one lookup asks about. */
 const maxNamedIds = 3;
-/** The number of payments that wait in this process for an early lookup at most. */
+/** The maximum number of payments that wait in this process for an early lookup. */
 const maxWaiting = 1000;
 const maxHoldMs = 5 * 60 * 1000;
 
 /** The parts of the kit that lookups use. */
 export interface LookupParts<Tx> extends RecordingParts<Tx> {
   notify: Notify;
-  /** Returns the time without new jumps of the clock. Only the last lookup of a payment depends on it. */
+  /** Returns the time without new jumps of the clock. It decides only whether a lookup is the last one. */
   cautiousNow: () => Date;
 }
 
-/** A payment to ask about, and the service's ids of it. */
+/** A payment to look up, and its service ids. */
 interface ClaimedLookup {
   payment: Payment;
-  /** The payment's own id; where it has none, the ids that its unconfirmed webhooks name. They are signed, but not bound. */
+  /** The payment's service id, or else the signed ids that its unconfirmed webhooks name. */
   serviceIds: readonly string[];
 }
 
-/** Returns whether the clock has jumped forward. The two times are read one after the other, so they differ a little. */
+/** Returns whether the clock has jumped forward. The times differ a little because both are read. */
 function isJumped(now: Date, cautious: Date): boolean {
   return now.getTime() - cautious.getTime() > 1000;
 }
 
 /**
- * Asks the service about payments for which no webhook arrives: with `GET /v1/payments/{id}`, or through the list where the
- * id is unknown. An answer is recorded as a webhook is, so exactly one of the two is applied. Each payment is claimed under
- * its lock first, which sets the time of its next lookup: two processes never ask about it at the same time.
+ * Asks the service about payments for which no webhook arrives: with `GET /v1/payments/{id}`, or with the
+ * list if the id is unknown. An answer is recorded like a webhook, so only one of the two is applied. Before
+ * a request, the payment is claimed under its lock and gets the time of its next lookup, so two processes do
+ * not ask about it at the same time.
  */
 export class Lookups<Tx> {
   readonly #parts: LookupParts<Tx>;
@@ -66,7 +67,7 @@ export class Lookups<Tx> {
   readonly #scan: ListScan;
   readonly #waiting = new Set<string>();
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** The payments whose next lookup was planned while the clock had newly jumped forward: days too late, if it was wrong. */
+  /** Payments whose next lookup was planned just after a clock jump. A wrong clock plans days too late. */
   readonly #plannedInJump = new Set<string>();
   #draining: Promise<void> | undefined;
   /** Whether `askNow` was called after the drain had taken all payments that waited. */
@@ -74,7 +75,7 @@ export class Lookups<Tx> {
   #sweeping: Promise<number> | undefined;
   #failures = 0;
 
-  /** @param service reads from the service, and records its answers; `record` resolves after the commit */
+  /** @param service `reader` asks the service; `record` stores an answer, and resolves after the commit */
   constructor(
     parts: LookupParts<Tx>,
     options: LookupsOptions,
@@ -105,7 +106,7 @@ export class Lookups<Tx> {
     if (this.#closing.signal.aborted) return;
     if (this.#waiting.size < maxWaiting) this.#waiting.add(clientId);
     this.#hasMore = true;
-    // Also where the set is full: nothing else looks up those that were left after failures.
+    // Started even if the set is full, because no other call looks up payments that are left after failures.
     this.#startDrain();
   }
 
@@ -148,7 +149,7 @@ export class Lookups<Tx> {
     return asked;
   }
 
-  /** Looks up what was planned in a jump once the jump is over: the clock was put right, or has stayed for an hour. */
+  /** Looks up payments that were planned in a clock jump, after the correction or after an hour. */
   #askAfterJump(): void {
     const { now, cautiousNow } = this.#parts;
     if (this.#plannedInJump.size === 0 || isJumped(now(), cautiousNow())) return;
@@ -157,7 +158,8 @@ export class Lookups<Tx> {
   }
 
   #startDrain(): void {
-    // A store that is not available is reported by what depends on it, and the sweep looks up too.
+    // The error is ignored: an unavailable store is reported elsewhere, and the sweep looks up the payments
+    // too.
     this.#draining ??= this.#drain()
       .catch(() => {})
       .finally(() => {
@@ -185,7 +187,7 @@ export class Lookups<Tx> {
     await this.#scan.run().catch((error: unknown) => this.#fail(error));
   }
 
-  /** Returns the payments that may be looked up now, and stores when they are looked up next. */
+  /** Returns the payments that may be looked up now, and stores the times of their next lookups. */
   async #claim(clientIds: readonly string[], { isEarly }: { isEarly: boolean }): Promise<ClaimedLookup[]> {
     const { store, now, cautiousNow } = this.#parts;
     const wanted = new Set(clientIds);
@@ -214,7 +216,7 @@ export class Lookups<Tx> {
     });
   }
 
-  /** Returns the ids that unconfirmed webhooks name for the payments without one, by clientId. */
+  /** Returns the service ids in unconfirmed webhooks of payments without a service id, by clientId. */
   async #namedIds(tx: Tx, payments: readonly Payment[]): Promise<ReadonlyMap<string, string[]>> {
     const { store } = this.#parts;
     const named = new Map<string, string[]>();
@@ -233,7 +235,7 @@ export class Lookups<Tx> {
 
   /** Resolves to whether the next payment may be looked up. */
   async #ask({ payment, serviceIds }: ClaimedLookup): Promise<boolean> {
-    // Also beside a named id: the service may not know it.
+    // The scan also runs if a webhook names an id, because the service may not know that id.
     if (payment.serviceId === undefined) this.#scan.want(payment);
     for (const serviceId of serviceIds) if (!(await this.#askFor(payment, serviceId))) return false;
     return true;

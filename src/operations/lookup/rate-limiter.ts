@@ -21,7 +21,7 @@ export class RateLimiter {
     let at = this.#nextPlace();
     while (!this.#signal.aborted) {
       const now = performance.now();
-      // A timer may fire early, and none is shorter than a millisecond.
+      // A timer may fire early, and cannot be shorter than a millisecond.
       if (at - now < 1 && !this.isHeld()) break;
       // Calls that waited already when the hold began are spaced out after it, too.
       if (at < this.#heldUntil) at = this.#nextPlace();
@@ -36,7 +36,7 @@ export class RateLimiter {
     this.#next = Math.max(this.#next, this.#heldUntil);
   }
 
-  /** Returns when the next call may be made, and takes that place. */
+  /** Returns the time at which the next call may be made, and reserves it. */
   #nextPlace(): number {
     const at = Math.max(performance.now(), this.#next);
     this.#next = at + this.#gapMs;

@@ -1,10 +1,10 @@
 import { type Payment } from "../../model/payment.js";
 
-/** When a payment is looked up. */
+/** The times at which a payment is looked up. */
 export interface LookupTimes {
   /** The age at which a payment is looked up for the first time. */
   afterMs: number;
-  /** The wait between two lookups at most. */
+  /** The maximum time between two lookups. */
   maxDelayMs: number;
   /** The age at which a payment is looked up for the last time. */
   giveUpAfterMs: number;
@@ -16,10 +16,10 @@ export function canLookUp({ state, nextLookupAt }: Payment): boolean {
 }
 
 /**
- * Returns the payment with one lookup more and the time of the next one. The wait doubles with each lookup, up to
- * `maxDelayMs`; after the deadline there is no next one. Both begin anew with a report that the payment is paid: the service may
- * fail at the one moment at which it is asked about it. `cautiousNow` is the time without new jumps of the clock: before it
- * has reached the deadline, no lookup is the last one.
+ * Returns the payment with one more counted lookup and the time of the next lookup. The time between lookups
+ * doubles up to `maxDelayMs`. After the deadline there is no next lookup. Both the time and the deadline
+ * start again when the service reports the payment as paid, because a single lookup may fail. `cautiousNow`
+ * is the time without new jumps of the clock. Until it reaches the deadline, no lookup is the last one.
  */
 export function withNextLookup(payment: Payment, now: Date, times: LookupTimes, cautiousNow = now): Payment {
   const { afterMs, maxDelayMs, giveUpAfterMs } = times;

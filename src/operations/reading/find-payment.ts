@@ -3,13 +3,16 @@ import { type PaymentStore } from "../../store/index.js";
 import { listPayments } from "./list-payments.js";
 import { queryError, refuseUnknown } from "./query.js";
 
-/** Names one payment: its clientId, the service's id, or the provider's reference, which may be unverified, or only claimed. */
+/**
+ * A key of one payment: its clientId, its service id, or a provider's reference. The reference may be
+ * unverified, or only claimed by the customer.
+ */
 export type PaymentKey = string | { serviceId: string } | { providerId: string };
 
 /**
- * Resolves to the stored payment, or to `undefined`. A provider's reference that several payments have names none of them.
+ * Resolves to the stored payment, or to `undefined`.
  *
- * @throws TillkitError `query_invalid`
+ * @throws TillkitError `query_invalid`, also if several payments have the provider's reference
  */
 export async function findPayment<Tx>(
   store: PaymentStore<Tx>,

@@ -6,7 +6,7 @@ import { cursorAt, cursorPosition, expectLimit, refuseUnknown } from "./query.js
 export interface HistoryQuery {
   /** The number of webhooks, of events and of resolutions on one page: 1 to 1,000. @default 1000 */
   limit?: number | undefined;
-  /** The `cursor` of the page before. */
+  /** The `cursor` of the previous page. */
   cursor?: string | undefined;
 }
 
@@ -15,11 +15,11 @@ const maxPerPage = 1000;
 interface RecordsOfPage {
   stored: StoredHistory;
   isFirst: boolean;
-  /** The cursor of the next page, where older records are left. */
+  /** The cursor of the next page. Absent if no older records are left. */
   next?: string;
 }
 
-/** Reads the newest records of each kind, before those of the cursor. */
+/** Reads the newest records of each kind that are older than the cursor. */
 export async function readHistoryPage<Tx>(
   store: PaymentStore<Tx>,
   clientId: string,

@@ -7,7 +7,7 @@ import { findClaimed } from "../../checkout/payment-claims.js";
 import { type PaymentPage, type PaymentStore } from "../../store/index.js";
 import { byCreation, isOnPaymentPage } from "../../store/rules/payments.js";
 
-/** Selects payments: those that match every given condition. */
+/** Selects payments that match every given condition. */
 export interface PaymentQuery {
   /** The payment's state. */
   state?: PaymentState | undefined;
@@ -15,17 +15,20 @@ export interface PaymentQuery {
   reference?: string | undefined;
   /** `reported.providerId`, whether it is verified or not. */
   providerId?: string | undefined;
-  /** A number that customers gave on the return page, or of accepted evidence: at most 20 payments. Only capitals, spaces and signs may differ. */
+  /**
+   * A number that a customer gave on the return page, or that accepted evidence has. Case, spaces and signs
+   * may differ. Selects at most 20 payments.
+   */
   claimed?: string | undefined;
-  /** Created at this time or later. */
+  /** Selects payments that were created at this time or later. */
   from?: Date | undefined;
-  /** Created before this time. */
+  /** Selects payments that were created before this time. */
   to?: Date | undefined;
-  /** By the time of creation. @default "newest" */
+  /** The order, by the time of creation. @default "newest" */
   first?: "newest" | "oldest" | undefined;
   /** The number of payments on one page: 1 to 500. @default 50 */
   limit?: number | undefined;
-  /** The `cursor` of the page before; the other conditions must be the same. */
+  /** The `cursor` of the previous page. The other conditions must be the same. */
   cursor?: string | undefined;
 }
 
@@ -33,7 +36,7 @@ export interface PaymentQuery {
 export interface PaymentList {
   /** The payments of this page, in the order that was asked for. */
   payments: Payment[];
-  /** Selects the next page; absent on the last one. */
+  /** The cursor of the next page; absent on the last page. */
   cursor?: string;
 }
 
@@ -48,8 +51,8 @@ const states: readonly PaymentState[] = [
 const maxPerPage = 500;
 
 /**
- * Returns one page of the stored payments in the order of their creation, then of their clientId. That order never
- * changes, so no payment is missed or returned twice while others are added.
+ * Returns one page of the stored payments in the order of their creation, then of their clientId. This order
+ * never changes, so no payment is missed or returned twice while other payments are added.
  */
 export async function listPayments<Tx>(
   store: PaymentStore<Tx>,

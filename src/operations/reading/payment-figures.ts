@@ -3,15 +3,15 @@ import { type NamesOf } from "../../shared/unknown-names.js";
 import { type PaymentStore } from "../../store/index.js";
 import { queryError, queryTimes, refuseUnknown } from "./query.js";
 
-/** The time that figures are about: payments that were created in it. */
+/** The period of the figures, which cover the payments that were created in it. */
 export interface FiguresQuery {
-  /** Created at this time or later. */
+  /** The beginning of the period, which is included. */
   from: Date;
-  /** Created before this time. */
+  /** The end of the period, which is not included. */
   to: Date;
 }
 
-/** How long something usually takes, in milliseconds. */
+/** A usual duration, in milliseconds. */
 export interface UsualTime {
   /** Half of the payments took this time at most. */
   median: number;
@@ -22,19 +22,19 @@ export interface UsualTime {
 /** The figures of the payments of one channel, or of all. */
 export interface ChannelFigures {
   /**
-   * The provider's channel, as the service reported it. Empty for payments of which the service reported none; `*` for all channels,
-   * and for those after the first 100.
+   * The provider's channel, as the service reported it. Empty if the service reported no channel. `*` for all
+   * channels, and for the channels after the first 100.
    */
   channel: string;
   /** The number of payments that the service has: with a checkout address, or with a service id. */
   sent: number;
-  /** The number of those that are completed. */
+  /** The number of sent payments that are completed. */
   completed: number;
-  /** `completed` divided by `sent`; 0 where none was sent. */
+  /** `completed` divided by `sent`; 0 if `sent` is 0. */
   share: number;
-  /** From the creation to the arrival of the first webhook. Absent where no webhook arrived. */
+  /** The time from the creation to the first webhook. Absent if no webhook arrived. */
   firstWebhookMs?: UsualTime;
-  /** From the creation to the completion. Absent where none is completed. */
+  /** The time from the creation to the completion. Absent if no payment is completed. */
   paidMs?: UsualTime;
 }
 
@@ -42,9 +42,9 @@ export interface ChannelFigures {
 export interface Figures {
   /** The figures of all payments that were read. */
   all: ChannelFigures;
-  /** The figures of each channel, the one with the most payments first. */
+  /** The figures of each channel, the channel with the most payments first. */
   channels: ChannelFigures[];
-  /** Whether the time has more payments than were read: the newest 20,000. */
+  /** Whether the period has more payments than the newest 20,000, which were read. */
   more: boolean;
 }
 
@@ -53,7 +53,7 @@ const pageSize = 500;
 const maxChannels = 100;
 const names = { from: 1, to: 1 } satisfies NamesOf<FiguresQuery>;
 
-/** What was counted and measured of some payments. */
+/** The counts and times of some payments. */
 interface Samples {
   sent: number;
   completed: number;
@@ -61,7 +61,7 @@ interface Samples {
   paid: number[];
 }
 
-/** Returns the figures of the payments that were created in a time. Reads their index by the time of creation, newest first. */
+/** Returns the figures of the payments that were created in a period. Reads the newest payments first. */
 export async function paymentFigures<Tx>(store: PaymentStore<Tx>, query: FiguresQuery): Promise<Figures> {
   refuseUnknown(query, names);
   const { from, to } = queryTimes(query);
@@ -93,7 +93,7 @@ function noSamples(): Samples {
   return { sent: 0, completed: 0, firstWebhook: [], paid: [] };
 }
 
-/** Returns the samples of a channel. A source may be anything that came, so the number of channels is limited. */
+/** Returns the samples of a channel. A source can be any text, so the number of channels is limited. */
 function samplesOf(channels: Map<string, Samples>, source: string): Samples {
   const channel = channels.has(source) || channels.size < maxChannels ? source : "*";
   const known = channels.get(channel) ?? noSamples();

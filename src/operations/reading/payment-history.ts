@@ -34,7 +34,7 @@ export type HistoryEntry = {
   | { kind: "created" }
   | { kind: "reported"; reported: LastReport }
   | { kind: "return"; to: "success" | "cancel" }
-  /** A claim on the return page: the customer's `number`, and whether the service has reported it too. */
+  /** A claim on the return page, with the customer's `number`. The service may have reported it. */
   | { kind: "claim"; number: string; isReported: boolean }
   | { kind: "webhook" | "lookup"; receiptId: string; status?: string; copies: number }
   | { kind: "decision"; receiptId: string; outcome: WebhookRecord["outcome"]; reason?: string }
@@ -42,7 +42,7 @@ export type HistoryEntry = {
   | ({ kind: "dispatch" } & Omit<DispatchRecord, "clientId" | "settledAt">)
   | ({ kind: "attention"; rule: AttentionRule } & Omit<AttentionChange, "at">)
   | ({ kind: "resolution" } & Omit<ResolutionRecord, "clientId" | "at">)
-  /** A person ran the dead dispatch again: the last time, with the `run` of `payments.replayDispatches`. */
+  /** The last time that a person ran a dead dispatch again, with the `run` of `payments.replayDispatches`. */
   | { kind: "retry"; eventId: string; handler: string; run: string; by: string; reason?: string }
 );
 
@@ -50,23 +50,23 @@ export type HistoryEntry = {
 export interface PaymentHistory {
   /** The clientId that was asked for. */
   clientId: string;
-  /** Absent where the store has no such payment: unmatched webhooks have a history too. */
+  /** The stored payment. Absent if only unmatched webhooks have the clientId. */
   payment?: Payment;
   /** The other payments of the same reference, oldest first; at most 100. */
   others: Payment[];
-  /** Oldest first. The first page has what the payment itself says, such as its creation. */
+  /** The entries, oldest first. Only the first page has entries from the payment's own fields. */
   entries: HistoryEntry[];
-  /** What needs a person about it now, the most urgent first, each with the next step. */
+  /** The open entries about the payment, the most urgent first, each with the next step. */
   attention: AttentionEntry[];
-  /** Selects the next page, of older webhooks, events and resolutions; absent on the last one. */
+  /** The cursor of the next page, with older webhooks, events and resolutions; absent on the last page. */
   cursor?: string;
 }
 
-/** Who ran dead dispatches again, why and when: the value of a note whose id is the run. */
+/** The value of the note that keeps who ran dead dispatches again. The note's id is the id of the run. */
 export interface RetryNote {
   by: string;
   reason?: string;
-  /** The conditions that select the run's dispatches, in JSON. Earlier versions kept none. */
+  /** The conditions that select the run's dispatches, in JSON. Earlier versions stored no conditions. */
   conditions?: string;
   at: string;
 }
@@ -91,8 +91,8 @@ const kinds = [
 ];
 
 /**
- * Returns every webhook, lookup, decision, event, dispatch, return and resolution of one clientId, with times and reasons. The first
- * page has the newest ones.
+ * Returns every webhook, lookup, decision, event, dispatch, return and resolution of one clientId, with times
+ * and reasons. The first page has the newest records.
  *
  * @throws TillkitError `query_invalid`
  */
@@ -166,7 +166,7 @@ function entryOfClaim({ number, at }: PaymentClaim, reported: LastReport | undef
 
 function entryOfReport(reported: LastReport): HistoryEntry {
   const { at, verified } = reported;
-  // In one order, because the order of the fields depends on the store.
+  // In a fixed order, because the order of the stored fields depends on the store.
   const said = lastReportFields.map((field) => {
     const value = reported[field];
     if (field === "status" || value === undefined) return "";
@@ -205,7 +205,7 @@ function entriesOfWebhook(webhook: StoredHistory["webhooks"][number]): HistoryEn
   ];
 }
 
-/** Returns what people did about the entries of the payment, of its webhooks and of its dispatches. */
+/** Returns the actions of people on the entries of the payment, of its webhooks and of its dispatches. */
 async function entriesOfPeople<Tx>(
   store: PaymentStore<Tx>,
   clientIds: readonly string[],

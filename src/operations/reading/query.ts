@@ -4,7 +4,7 @@ import { describeUnknown } from "../../shared/unknown-names.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 
 /**
- * Returns the time of a query as the store compares it: ISO 8601 UTC.
+ * Returns the time of a query in the form of stored times, ISO 8601 UTC.
  *
  * @throws TillkitError `query_invalid`
  */
@@ -21,13 +21,13 @@ export function queryTime(name: string, time: Date | undefined): string | undefi
  */
 export function queryTimes(query: { from?: Date | undefined; to?: Date | undefined }) {
   const [from, to] = [queryTime("from", query.from), queryTime("to", query.to)];
-  // Nothing would be found, and look like a result.
+  // Such a query would find nothing, which would look like a result.
   if (from !== undefined && to !== undefined && from >= to) throw queryError("from must be before to.");
   return { from, to };
 }
 
 /**
- * Refuses a condition that is not known: without it, a misspelt query would select more than was meant.
+ * Refuses an unknown condition, because a misspelt condition would select more than was meant.
  *
  * @throws TillkitError `query_invalid`
  */
@@ -36,18 +36,18 @@ export function refuseUnknown(query: object, known: object): void {
   if (unknown !== undefined) throw queryError(unknown);
 }
 
-/** Throws `query_invalid` unless the number of a page is a whole number from 1 to `max`. */
+/** Throws `query_invalid` unless `limit` is a whole number from 1 to `max`. */
 export function expectLimit(limit: unknown, max: number): void {
   if (!isWholeNumber(limit, 1, max)) throw queryError(`limit must be a whole number from 1 to ${max}.`);
 }
 
-/** Returns the cursor of a page that begins after this position. */
+/** Returns the cursor of the page that begins after this position. */
 export function cursorAt(position: unknown): string {
   return Buffer.from(JSON.stringify(position)).toString("base64url");
 }
 
 /**
- * Returns the position of a cursor.
+ * Returns the position in a cursor.
  *
  * @throws TillkitError `query_invalid` if the cursor was not made for this query
  */
@@ -58,10 +58,10 @@ export function cursorPosition<Position>(
   try {
     const text = Buffer.from(cursor, "base64url").toString();
     const position: unknown = JSON.parse(text);
-    // All ids are ASCII without backslashes. MySQL compares no others with them.
+    // All ids are ASCII without backslashes. MySQL cannot compare other text with them.
     if (/^[\x20-\x5b\x5d-\x7e]*$/.test(text) && isPosition(position)) return position;
   } catch {
-    // Not made by this kit: reported below.
+    // The cursor was not made by this kit. The error is thrown below.
   }
   throw queryError("cursor must be the one that came with the page before.");
 }

@@ -2,11 +2,11 @@ import { type Payment } from "../../model/payment.js";
 import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type ResolutionRecord, type WebhookRecord } from "../../store/index.js";
 
-/** One webhook whose decision is another one now. */
+/** A webhook whose decision has changed. */
 export interface ReplayChange {
   /** The webhook that was decided again. */
   receiptId: string;
-  /** The payment that the webhook is about, where it names one. */
+  /** The clientId of the payment that the webhook names. */
   clientId?: string;
   /** When the webhook arrived: ISO 8601 UTC. */
   receivedAt: string;
@@ -16,11 +16,11 @@ export interface ReplayChange {
   to: WebhookRecord["outcome"];
   /** Why the new outcome was decided, for people. */
   reason?: string;
-  /** The payment's state before and after, where it changes. */
+  /** The payment's state before and after, if it changes. */
   state?: { from: Payment["state"]; to: Payment["state"] };
 }
 
-/** Returns a change, with the payment's state where it is another one afterwards. */
+/** Returns a change, with the payment's states if they differ. */
 export function replayChange(
   decided: Pick<ReplayChange, "receiptId" | "receivedAt" | "from" | "to">,
   about: Record<"clientId" | "reason", string | undefined> & Record<"before" | "after", Payment | undefined>,
@@ -31,7 +31,10 @@ export function replayChange(
   return { ...decided, ...withoutUndefined({ clientId, reason, state }) };
 }
 
-/** Returns what the history keeps of a change, if the webhook names a payment. Without its receiptId, which would settle the webhook. */
+/**
+ * Returns the resolution that the history keeps of a change, if the webhook names a payment. The resolution
+ * has no receiptId, because a receiptId would settle the webhook.
+ */
 export function replayedBy(
   { receiptId, clientId, from, to }: ReplayChange,
   person: Pick<ResolutionRecord, "by" | "reason">,

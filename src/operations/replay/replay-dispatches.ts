@@ -8,9 +8,9 @@ import { expectLimit, queryError, queryTime, refuseUnknown } from "../reading/qu
 import { type DispatchRecord, type PaymentStore } from "../../store/index.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
 
-/** Selects dead dispatches: those that match every given condition. */
+/** Selects dead dispatches that match every given condition. */
 export interface DispatchQuery {
-  /** Selects the dispatches of one event, or with `handler` a single one. */
+  /** The id of an event. With `handler`, it selects a single dispatch. */
   eventId?: string | undefined;
   /** The handler's name. */
   handler?: string | undefined;
@@ -18,40 +18,42 @@ export interface DispatchQuery {
   type?: EventType | undefined;
   /** A part of the last error, in capital or small letters. */
   error?: string | undefined;
-  /** Selects those that died at this time or later, by the database's clock. */
+  /** Selects dispatches that died at this time or later, by the database's clock. */
   since?: Date | undefined;
   /**
-   * The id of a run of calls, which the first call returns: with it, those that the run has revived before and that are dead again
-   * are left out. 1 to 64 ASCII characters without spaces.
+   * The id of a run of several calls: 1 to 64 ASCII characters without spaces. The first call returns it. A
+   * later call with this id skips the dispatches that the run has revived before and that are dead again.
    *
    * @default a new id
    */
   run?: string | undefined;
-  /** The number of dispatches of one call: 1 to 1,000. @default 500 */
+  /** The maximum number of dispatches in one call: 1 to 1,000. @default 500 */
   limit?: number | undefined;
-  /** Whether to return them without running them again. @default true */
+  /** Whether the dispatches are only returned, and not run again. @default true */
   dryRun?: boolean | undefined;
-  /** Who does it, in 1 to 128 characters: then the history of each payment has it. @default no name is kept */
+  /**
+   * The person who does it, for the history of each payment: 1 to 128 characters. @default no name is kept
+   */
   by?: string | undefined;
-  /** Why, for readers of the history: 1 to 1,000 characters. @default no reason is kept */
+  /** The reason, for readers of the history: 1 to 1,000 characters. @default no reason is kept */
   reason?: string | undefined;
 }
 
-/** The dispatches that run again, or would. */
+/** The dispatches that run again, or in a dry run would run again. */
 export interface RevivedDispatches {
   /** Whether nothing was changed. */
   dryRun: boolean;
-  /** The id of the run: `payments.revivedDispatches(run)` says what became of them. */
+  /** The id of the run. `payments.revivedDispatches(run)` returns the later states of its dispatches. */
   run: string;
-  /** As they were stored, with their last error; oldest event first. */
+  /** The dispatches as they were stored, with their last error; the oldest event first. */
   dispatches: DispatchRecord[];
-  /** Whether more than `limit` match: call again. */
+  /** Whether more dispatches match than `limit`, so that another call is needed. */
   more: boolean;
 }
 
 /**
- * Makes dead dispatches pending again, with all their tries. They run where a process has registered their handler, with
- * the event as it was recorded and the same `idempotencyKey`.
+ * Makes dead dispatches pending again, with all their attempts. A process with the handler runs them with the
+ * event as it was recorded and the same `idempotencyKey`.
  *
  * @throws TillkitError `query_invalid`
  */
@@ -87,8 +89,8 @@ export async function replayDispatches<Tx>(
 }
 
 /**
- * Keeps who makes this run, before it begins. A run that goes on keeps the first one. Throws `query_invalid` if the run began with
- * other conditions, because it would revive dispatches that nobody selected.
+ * Stores who made the first call of a run, before that call revives dispatches. Throws `query_invalid` if the
+ * run began with other conditions, because it would revive dispatches that nobody selected.
  */
 async function keepRetry<Tx>(
   { store, now }: Pick<RecordingParts<Tx>, "store" | "now">,
@@ -107,24 +109,24 @@ async function keepRetry<Tx>(
   }
 }
 
-/** What became of the dispatches of one run of `replayDispatches`. */
+/** The present states of the dispatches of one run of `replayDispatches`. */
 export interface RevivedOutcome {
-  /** Those that are done now. */
+  /** The number of dispatches that are done now. */
   done: number;
-  /** Those that are dead again. */
+  /** The number of dispatches that are dead again. */
   dead: number;
-  /** Those that have not ended. */
+  /** The number of dispatches that have not ended. */
   waiting: number;
-  /** Those that were retired since. */
+  /** The number of dispatches that were retired since. */
   retired: number;
-  /** Those that are not done, 1,000 at most: each with its last error, and in `past` how it had ended before. */
+  /** At most 1,000 dispatches that are not done, with their last error. `past` has their earlier ends. */
   dispatches: DispatchRecord[];
 }
 
 const pageSize = 500;
 const maxListed = 1000;
 
-/** Returns what became of revived dispatches. @throws TillkitError `query_invalid` */
+/** Returns the present states of revived dispatches. @throws TillkitError `query_invalid` */
 export async function revivedDispatches<Tx>(store: PaymentStore<Tx>, run: string): Promise<RevivedOutcome> {
   expectRun(run);
   const outcome: RevivedOutcome = { done: 0, dead: 0, waiting: 0, retired: 0, dispatches: [] };

@@ -13,30 +13,32 @@ import { type WebhookRequest } from "../../webhook/receive-webhook.js";
 import { type ReplayChange, replayChange, replayedBy } from "./replay-change.js";
 import { replayRefused, type ReplayParts } from "./replay-refused.js";
 
-/** Selects stored webhooks: those that match every given condition. */
+/** Selects stored webhooks that match every given condition. */
 export interface ReplayQuery {
-  /** The payment that the webhook names. */
+  /** The clientId of the payment that the webhook names. */
   clientId?: string | undefined;
-  /** One webhook. */
+  /** The id of one webhook. */
   receiptId?: string | undefined;
-  /** The outcome until now. */
+  /** The stored outcome. */
   outcome?: WebhookRecord["outcome"] | undefined;
-  /** Received at this time or later. */
+  /** Selects webhooks that were received at this time or later. */
   from?: Date | undefined;
-  /** Received before this time. */
+  /** Selects webhooks that were received before this time. */
   to?: Date | undefined;
   /**
-   * A webhook that the kit refused, instead of a selection: its headers and its bytes. The kit verifies and records it as if the
-   * service had sent it again.
+   * The headers and the bytes of a webhook that the kit refused, instead of a selection. The kit verifies and
+   * records this webhook as if the service had sent it again.
    */
   refused?: WebhookRequest | undefined;
   /** Whether to report the changes without storing them. @default true */
   dryRun?: boolean | undefined;
-  /** The person who replays them, in 1 to 128 characters, with a reason: then the history of each payment has it. @default a program does */
+  /**
+   * The person who replays, for the history of each payment: 1 to 128 characters. @default a program replays
+   */
   by?: string | undefined;
-  /** Why, for readers of the history: 1 to 1,000 characters. Needed with `by`. */
+  /** The reason, for readers of the history: 1 to 1,000 characters. Needed with `by`. */
   reason?: string | undefined;
-  /** Called after each page of at most 100. */
+  /** Called after each page of at most 100 webhooks. */
   onProgress?: ((progress: { looked: number; changed: number }) => void) | undefined;
 }
 
@@ -48,9 +50,9 @@ export interface Replayed {
   looked: number;
   /** The number of webhooks that cannot be decided because their bytes were pruned. */
   forgotten: number;
-  /** The number of webhooks whose decision is another one now. */
+  /** The number of webhooks whose decision has changed. */
   changed: number;
-  /** The first 1,000 of these, in the order of their arrival. */
+  /** The first 1,000 changes, in the order in which the webhooks arrived. */
   changes: ReplayChange[];
 }
 
@@ -67,9 +69,10 @@ const outcomes = {
 const maxListed = 1000;
 
 /**
- * Reads stored webhooks again, and decides them on the payments as they are now. Each keeps the coverage that its
- * signature had when it was verified. A dry run reports what would change. Another run stores it page by page, each page with its
- * events in one transaction. An applied webhook is never reverted. Running it again changes nothing more.
+ * Decides stored webhooks again, from the payments as they are now. Each webhook keeps the coverage that its
+ * signature had when it was verified. A dry run only reports the changes. Another run stores them page by
+ * page, each page with its events in one transaction. An applied webhook is never reverted. A second run
+ * changes nothing more.
  *
  * @throws TillkitError `query_invalid`
  * @throws WebhookRejectedError if the signature of `refused` does not match
@@ -118,7 +121,7 @@ interface Run {
   person: Pick<ResolutionRecord, "by" | "reason"> | undefined;
   /** Payments as a dry run would have stored them, by clientId. */
   unsaved: Map<string, Payment>;
-  /** The eventKeys that webhooks of this replay have by the current rules, where they had another one. */
+  /** The eventKeys by the current rules of webhooks in this replay that are stored with another eventKey. */
   seen: Set<string>;
 }
 
@@ -131,7 +134,7 @@ async function replayPage<Tx>(
   const messages = webhooks.map(readStored);
   const at = now().toISOString();
   const { changes, events, seen, updated } = await store.transaction(async (tx) => {
-    // The store may run this again, so that nothing outside of it is changed.
+    // The store may run this function again, so the function changes nothing outside of itself.
     const seen = new Set<string>();
     const locked = await store.lock(tx, keysOf(messages.map((message) => ({ message }))));
     const recorded = new Set(locked.eventKeys);
@@ -144,7 +147,7 @@ async function replayPage<Tx>(
     for (const [index, webhook] of webhooks.entries()) {
       const message = messages[index]!;
       const { eventKey } = message;
-      // By the current rules it may be a copy of an event that is recorded elsewhere.
+      // By the current rules, the webhook may be a copy of an event that is stored with another webhook.
       const isOther = eventKey !== webhook.eventKey;
       const isKnown = isOther && [run.seen, seen, recorded].some((keys) => keys.has(eventKey));
       if (isOther) seen.add(eventKey);
@@ -170,7 +173,10 @@ async function replayPage<Tx>(
   return changes;
 }
 
-/** Returns whether the decision differs from the stored one. An applied webhook is stale by now, and stays applied. */
+/**
+ * Returns whether the decision differs from the stored one. An applied webhook stays applied, although the
+ * payment already has its status.
+ */
 function isChange(
   { outcome }: WebhookRecord,
   decided: Decided,

@@ -39,7 +39,7 @@ export function checkEvidence(evidence: Evidence, receiptId: string | undefined)
       throw invalid(`${field === "id" ? "serviceId" : field} must be ${fieldRules[field].expected}.`);
 }
 
-/** Returns the clientId that a signed webhook names, also where the kit cannot take the rest of it. */
+/** Returns the clientId in a signed webhook, even if the kit cannot read the rest of the webhook. */
 export function clientIdIn({ rawBody }: WebhookRecord): string | undefined {
   const decoded = decodeStrict(rawBody);
   return decoded.ok
@@ -48,8 +48,8 @@ export function clientIdIn({ rawBody }: WebhookRecord): string | undefined {
 }
 
 /**
- * Decides the evidence as a webhook that says the same, so a second completion of a reference raises `payment.paid_twice`. Returns
- * the completed payment and the events of its completion.
+ * Decides the evidence like a webhook with the same content, so a second completion of a reference raises
+ * `payment.paid_twice`. Returns the completed payment and the events of its completion.
  *
  * @throws TillkitError `evidence_missing`, `evidence_invalid`, `evidence_mismatch`
  */
@@ -70,8 +70,8 @@ export function decideEvidence(
 }
 
 /**
- * Throws `evidence_mismatch` if another payment is completed with the provider's number: a person accepted it for that payment, or the
- * service reported it.
+ * Throws `evidence_mismatch` if another completed payment has the provider's number, because a person
+ * accepted the number for that payment or the service reported it.
  */
 export async function refuseUsedNumber<Tx>(
   store: PaymentStore<Tx>,
@@ -96,14 +96,14 @@ export async function refuseUsedNumber<Tx>(
   }
 }
 
-/** Returns the evidence as a report. The payment's own service id stands in for one that the evidence does not show. */
+/** Returns the evidence as a report. The report has the payment's service id if the evidence has none. */
 function reportOf(evidence: Evidence, payment: Payment, at: string): PaymentReport {
   const { total, serviceId = payment.serviceId, providerId } = evidence;
   const { clientId } = payment;
   const data = { id: serviceId, status: "completed", captured: true, total, clientId, providerId };
   const payload = { topic: "payment.completed", timestamp: at, type: "payment", data };
   const covers = signedFields.filter((field) => field !== "submittedAt" && field !== "source");
-  // A message of the decoded payload needs the bytes only where it cannot be read.
+  // `readMessage` needs the bytes only if it cannot read the decoded payload.
   const message = readMessage({ rawBody: Buffer.alloc(0), payload, covers });
   if (message.kind !== "payment")
     throw invalid(message.kind === "inadmissible" ? `${message.reason}.` : "It is about no payment.");

@@ -8,7 +8,7 @@ import { type Changes, type ResolutionRecord } from "../../store/index.js";
 import { type EventDraft, withoutKey } from "../../webhook/recording/payment-events.js";
 import { notPossible, type Resolution, resolutionInvalid, resolvedEvent } from "./resolution.js";
 
-/** Throws `resolution_invalid` for fields of a refund that have a wrong form, or that another action has. */
+/** Throws `resolution_invalid` if a refund has an invalid field, or another action a field of refunds. */
 export function checkRefund({ action, amount, key, reversal, clientId, receiptId }: Resolution): void {
   if (action !== "refunded") {
     if ((amount ?? key ?? reversal) === undefined) return;
@@ -25,8 +25,9 @@ export function checkRefund({ action, amount, key, reversal, clientId, receiptId
 }
 
 /**
- * Returns an id that is equal for the same refund: one with the same key, or with the same amount and the same document or reason. A
- * refund of all that is left has no other key than its payment.
+ * Returns the id of a refund. Two calls describe the same refund if they have the same key, or the same
+ * amount and the same document or reason. A refund with neither a key nor an amount is identified by its
+ * payment.
  */
 export function refundId(given: Resolution, clientId: string): string {
   const { key, evidence, reason } = given;
@@ -41,7 +42,7 @@ function statedAmount({ amount, evidence }: Resolution): string | undefined {
   return amount ?? evidence?.total.value;
 }
 
-/** Throws `resolution_not_possible` where the key of a refund was used for one of another kind or amount. */
+/** Throws `resolution_not_possible` if the stored refund has another kind or amount than the given one. */
 export function refuseOtherRefund({ refund }: ResolutionRecord, given: Resolution): void {
   const kind = given.reversal ? "reversal" : "refund";
   if (refund && refund.kind !== kind)
@@ -54,7 +55,10 @@ export function refuseOtherRefund({ refund }: ResolutionRecord, given: Resolutio
   throw notPossible(`the key ${key ?? ""} belongs to a refund of ${amount.value} ${amount.currency}`);
 }
 
-/** Returns the payment after a refund, the stored refund, and its events. Throws unless so much is left of the payment. */
+/**
+ * Returns the payment after a refund, the refund to store, and its events. Throws `resolution_not_possible`
+ * if less than the amount is left.
+ */
 export function applyRefund(
   resolution: ResolutionRecord,
   given: Resolution,
@@ -65,7 +69,7 @@ export function applyRefund(
   const { currency } = received;
   const units = (value: string): bigint => minorUnits(value, currency);
   const money = (amount: bigint): Money => ({ value: decimalOf(amount, currency), currency });
-  // An earlier version stored no amount: all of the money went back.
+  // An earlier version stored refunds without an amount. Such a refund returned all of the money.
   const isAllBack = earlier.some((one) => one.action === "refunded" && !one.refund);
   const before = isAllBack ? 0n : units(received.value) - units(stored.refunded ?? "0");
   const amount = checkedAmount(given, stored, money(before));
@@ -86,7 +90,7 @@ export function applyRefund(
     ...(stored.withheld && rest === 0n && { withheld: "refunded" as const }),
     updatedAt: resolution.at,
   };
-  // Nothing of a second or late payment is left to settle.
+  // After a full refund, a second or late payment no longer needs a person.
   if (rest === 0n) delete payment.attention;
   const kept = { ...resolution, refund };
   const { reason, by, evidence } = resolution;
@@ -98,7 +102,10 @@ export function applyRefund(
   };
 }
 
-/** Returns the payment that was the second one of the order, if the others are paid back: a refund of it too would be one too many. */
+/**
+ * Returns the order's second payment without its mark, if the other payments of the order are paid back. A
+ * person must not refund this payment too.
+ */
 function noSecondAnyMore(refunded: Payment, payments: readonly Payment[]): Payment[] {
   const { clientId, reference, updatedAt } = refunded;
   const all = payments.map((one) => (one.clientId === clientId ? refunded : one));
@@ -110,7 +117,10 @@ function noSecondAnyMore(refunded: Payment, payments: readonly Payment[]): Payme
   return [{ ...rest, updatedAt }];
 }
 
-/** Returns the amount of the refund: the given one, or all that is left. Throws if it does not fit the payment or the evidence. */
+/**
+ * Returns the given amount of the refund, or all that is left. Throws `resolution_invalid` or
+ * `evidence_mismatch` if the amount does not fit the payment or the evidence.
+ */
 function checkedAmount(given: Resolution, { serviceId }: Payment, left: Money): string {
   const { evidence } = given;
   const value = statedAmount(given);

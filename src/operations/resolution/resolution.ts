@@ -10,59 +10,65 @@ import { checkEvidence } from "./payment-evidence.js";
 /** A person's decision about a payment or about one webhook. */
 export interface Resolution {
   /**
-   * - `accept`: the webhook is right despite its differences, or without the lookup that it waits for, or the evidence shows that
-   *   the payment is paid: complete the payment. With the clientId alone: fulfil the order with this completed payment, although
-   *   another amount was asked for last.
-   * - `refunded`: money of this completed payment went back, all that is left or `amount` of it. It stays completed.
-   * - `dismiss`: nothing needs to be done; an unmatched webhook no longer waits for a payment.
+   * - `accept` completes the payment: its webhook is right despite the differences or the missing lookup, or
+   *   the evidence shows that the payment is paid. With only a clientId, it fulfils the order with a
+   *   completed payment, although the newest attempt asks for another amount.
+   * - `refunded` records that money of a completed payment went back. The payment stays completed.
+   * - `dismiss` records that nothing needs to be done. An unmatched webhook no longer waits for a payment.
    */
   action: "accept" | "refunded" | "dismiss";
   /**
-   * The webhook: of `payment.mismatched`, `payment.unmatched` or `payment.unconfirmed`. For `accept` and `dismiss`; for `accept`
-   * also that of `webhook.inadmissible`, with evidence.
+   * The id of the webhook that the decision is about. `accept` takes a webhook with the outcome `mismatch` or
+   * `unconfirmed`, and with evidence also `inadmissible`. `dismiss` takes a webhook with the outcome
+   * `mismatch`, `unconfirmed` or `unmatched`.
    */
   receiptId?: string | undefined;
-  /** The payment, where no single webhook is concerned, or where an inadmissible one does not name it. */
+  /** The clientId of the payment, if there is no webhook, or if an inadmissible webhook does not show it. */
   clientId?: string | undefined;
   /**
-   * For `refunded`: how much went back, a decimal string in the currency that was received: `"500"`.
+   * With `refunded`: the amount that went back, a decimal string such as `"500"`, in the received currency.
    * @default the amount that the evidence shows, or else all that is left
    */
   amount?: string | undefined;
   /**
-   * For `refunded`: what makes it the same refund when it is recorded again, such as the provider's reference of it. 1 to 200
-   * characters. @default the amount, and the evidence's document or the reason
+   * With `refunded`: the key of the refund, such as the provider's reference of it. A second call with this
+   * key records no second refund. 1 to 200 characters. @default the amount, and the evidence's document or
+   * the reason
    */
   key?: string | undefined;
-  /** For `refunded`: the service or the provider took the money back. @default false, the shop returned it */
+  /**
+   * With `refunded`: whether the service or the provider took the money back. @default false, the shop
+   * returned it
+   */
   reversal?: boolean | undefined;
   /**
-   * What shows that the payment is paid, or that money went back. For `accept`: required for a payment that is not completed without a webhook, and with an
-   * inadmissible webhook. Refused with any other webhook.
+   * The evidence that the payment is paid, or that money went back. `accept` needs evidence for an
+   * inadmissible webhook, and for a payment without a webhook that is not completed. It takes none with other
+   * webhooks.
    */
   evidence?: Evidence | undefined;
-  /** Why, for readers of the history: 1 to 1,000 characters. */
+  /** The reason, for readers of the history: 1 to 1,000 characters. */
   reason: string;
-  /** Who decided: 1 to 128 characters. */
+  /** The person who decided: 1 to 128 characters. */
   by: string;
-  /** Checks everything, and stores nothing. @default false */
+  /** Whether everything is checked and nothing is stored. @default false */
   dryRun?: boolean | undefined;
 }
 
-/** The stored resolution. */
+/** The result of a resolution. */
 export interface Resolved {
   /** The stored decision. */
   resolution: ResolutionRecord;
-  /** False where it had been resolved before: `resolution` is the earlier one. With `dryRun`: whether it would be stored. */
+  /** Whether this call stored `resolution`, or with `dryRun` would. False for an earlier resolution. */
   resolved: boolean;
-  /** As it is stored now; absent where the store has no such payment. With `dryRun`: as it would be stored. */
+  /** The payment as it is stored, or with `dryRun` as it would be stored. Absent if it is unknown. */
   payment?: Payment;
 }
 
-/** The stored actions. */
+/** The stored name of each action. */
 export const actions = { accept: "accepted", refunded: "refunded", dismiss: "dismissed" } as const;
 
-/** Throws for a resolution that can never be stored. */
+/** Throws `resolution_invalid` or `evidence_invalid` for a resolution that can never be stored. */
 export function checkResolution(given: Resolution): void {
   const { action, receiptId, clientId, amount, key, reversal, evidence, reason, by, dryRun } = given;
   const names = { action, receiptId, clientId, amount, key, reversal, evidence, reason, by, dryRun };
@@ -81,7 +87,7 @@ export function checkResolution(given: Resolution): void {
   if (evidence !== undefined) checkEvidence(evidence, receiptId);
 }
 
-/** Throws `resolution_invalid` unless a person and a reason are given, as the history keeps them. */
+/** Throws `resolution_invalid` unless the person and the reason are valid for the history. */
 export function checkPerson({ reason, by }: { reason?: unknown; by?: unknown }): void {
   if (!isText(reason, 1000))
     throw resolutionInvalid("reason must be a string of 1 to 1000 characters: it is kept in the history.");
@@ -89,25 +95,25 @@ export function checkPerson({ reason, by }: { reason?: unknown; by?: unknown }):
     throw resolutionInvalid("by must name the person who decided, in 1 to 128 characters.");
 }
 
-/** Returns `resolution_not_possible`. */
+/** Returns the error `resolution_not_possible`. */
 export function notPossible(why: string, fix?: string): TillkitError {
   const options = fix === undefined ? {} : { fix };
   return new TillkitError("resolution_not_possible", `This resolution is not possible: ${why}.`, options);
 }
 
-/** Returns `resolution_invalid`. */
+/** Returns the error `resolution_invalid`. */
 export function resolutionInvalid(message: string): TillkitError {
   return new TillkitError("resolution_invalid", message);
 }
 
-/** Returns an id that is made of what is resolved: a second call with the same values gets the same id. */
+/** Returns the id of a resolution. A second call with the same action and subject gets the same id. */
 export function resolutionId({ action, receiptId, evidence }: Resolution, clientId: string): string {
-  // One payment may first be accepted as paid, by evidence, and then for its order.
+  // A payment may be accepted twice: first by evidence as paid, and later for its order.
   const isForOrder = action === "accept" && receiptId === undefined && evidence === undefined;
   return `${isForOrder ? "accepted for the order" : actions[action]}:${receiptId ?? clientId}`;
 }
 
-/** Returns the id, or another one where a dismissed webhook or payment has become something else, which needs a person again. */
+/** Returns the id, or another id if a dismissed webhook or payment has changed and needs a person again. */
 export function idSinceDismissal(
   id: string,
   known: StoredHistory,
@@ -116,7 +122,7 @@ export function idSinceDismissal(
 ): string {
   const { action, before } = findIn(known, id) ?? {};
   if (action !== "dismissed") return id;
-  // A dismissal takes this mark away.
+  // A dismissal removes this mark.
   const mark = payment?.attention ?? "settled";
   if (!webhook) return mark === "settled" ? id : `${id}:${mark}`;
   const { outcome } = webhook;
@@ -129,12 +135,12 @@ export function findIn({ resolutions }: StoredHistory, id: string): ResolutionRe
   return resolutions.find((one) => one.id === id);
 }
 
-/** Returns the state of a payment, with what a person has to see or has settled of it, as a resolution keeps it. */
+/** Returns the state of a payment and its marks for people, as a resolution stores them. */
 export function stateText({ state, withheld, attention }: Payment): string {
   return [state, withheld, attention].filter((one) => one !== undefined).join(", ");
 }
 
-/** Returns the `payment.resolved` of a resolution. */
+/** Returns the event `payment.resolved` of a resolution. */
 export function resolvedEvent(
   { id: _, at: __, before: ___, after: ____, ...about }: ResolutionRecord,
   payment: Payment | undefined,

@@ -39,11 +39,12 @@ import {
 import { acceptWithheld, settleAttempts, whyNotAcceptable } from "./withheld-payment.js";
 
 /**
- * Stores what a person decided, with who, why and when, in one transaction with its changes, and raises
- * `payment.resolved` besides the events of those changes. Resolving the same thing again keeps the first resolution.
+ * Stores a person's decision with its reason and time, in one transaction with its changes. Raises
+ * `payment.resolved` and the events of these changes. If the same decision was stored before, keeps the first
+ * one.
  *
- * @throws TillkitError `resolution_invalid`, `resolution_not_possible`, `evidence_missing`, `evidence_invalid`,
- * `evidence_mismatch`
+ * @throws TillkitError `resolution_invalid`, `resolution_not_possible`, `evidence_missing`,
+ * `evidence_invalid`, `evidence_mismatch`
  */
 export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resolution): Promise<Resolved> {
   checkResolution(given);
@@ -99,7 +100,7 @@ async function findWebhook<Tx>(
   return (await store.webhooks({ receiptId, limit: 1 }))[0];
 }
 
-/** Resolves to what was stored, or to `undefined` where another call has resolved it meanwhile. */
+/** Resolves to the stored resolution, or to `undefined` if another call has stored it meanwhile. */
 async function storeResolution<Tx>(
   parts: RecordingParts<Tx>,
   subject: ResolutionSubject & { known: StoredHistory },
@@ -108,7 +109,7 @@ async function storeResolution<Tx>(
   tries = 5,
 ): Promise<{ resolution: ResolutionRecord; payment: Payment | undefined } | undefined> {
   const { store, newId, policy, announceEvents } = parts;
-  // Saved with the resolution: of two calls that accept one number for two payments, one reads again.
+  // Saved with the resolution. If two calls accept one number for two payments, one of them reads again.
   const notes = await notesOfNumber(store, subject.clientId, resolution.evidence?.providerId);
   await refuseUsedNumber(store, resolution);
   const report = subject.webhook && reportOf(subject.webhook);
@@ -124,7 +125,7 @@ async function storeResolution<Tx>(
       // This write locks a webhook that has no payment to lock.
       if (!given.dryRun && resolution.action === "dismissed" && subject.webhook && isWaiting(subject.webhook))
         await store.save(tx, { dismissed: [subject.webhook.receiptId] });
-      // Read again: an outcome changes only under these locks.
+      // The webhook is read again, because its outcome changes only under these locks.
       const webhook = subject.webhook && (await findWebhook(store, subject.webhook.receiptId));
       const others = webhook ? await store.webhooks({ clientId, outcome: webhook.outcome, limit: 200 }) : [];
       const { known } = subject;
@@ -140,7 +141,7 @@ async function storeResolution<Tx>(
       if (!given.dryRun) await store.save(tx, changes);
     });
   } catch (error) {
-    // Where another call was faster with the same one, nothing may be left to resolve.
+    // If another call was faster with the same resolution, nothing may be left to resolve.
     if (!hasCode(error, "store_conflict") && !hasCode(error, "resolution_not_possible")) throw error;
     if (findIn(await store.history(subject.clientId), resolution.id)) return undefined;
     if (notes.length === 0 || tries === 1 || !hasCode(error, "store_conflict")) throw error;
@@ -156,14 +157,14 @@ interface ResolutionCase {
   payments: readonly Payment[];
   parts: Pick<DecisionParts, "newId" | "policy">;
   webhook: WebhookRecord | undefined;
-  /** Webhooks of the same payment with the same outcome, at most 200: others wait for their own decision. */
+  /** At most 200 webhooks of the same payment with the same outcome. Further ones wait for a decision. */
   others: readonly WebhookRecord[];
   report: PaymentReport | undefined;
-  /** What was stored about the payment before. */
+  /** The stored history of the payment before this resolution. */
   known: StoredHistory;
 }
 
-/** Returns what was before, and what is after: of the webhook that is dismissed, or else of the payment. */
+/** Returns the state before and after the resolution, of the dismissed webhook or else of the payment. */
 function stateChange(
   { resolution, payments, webhook }: ResolutionCase,
   updated: Changes["updated"] = [],
@@ -174,8 +175,8 @@ function stateChange(
 }
 
 /**
- * Returns resolutions of the payment's other webhooks that wait for a person with the same reason: one decision settles them all.
- * One that may be about another transfer waits.
+ * Returns resolutions for the payment's other webhooks that need a person for the same reason, because one
+ * decision settles all of them. Leaves out webhooks that may be about another transfer.
  */
 function alikeOf({ resolution, webhook, others, report, known }: ResolutionCase): ResolutionRecord[] {
   if (!webhook || !(isWaiting(webhook) || webhook.outcome === "mismatch")) return [];
@@ -215,7 +216,7 @@ function changesOf(about: ResolutionCase): Changes & { drafts: EventDraft[] } {
   }
 }
 
-/** A person has settled that the payment is the second one of its order, or late. */
+/** Removes the mark of a second or late payment, because a person has settled it. */
 function seen(resolution: ResolutionRecord, stored: Payment): Changes & { drafts: EventDraft[] } {
   const { attention, ...rest } = stored;
   if (attention === undefined || attention === "settled")
@@ -263,7 +264,7 @@ function acceptWebhook(
   refuseCompleted(stored);
   const { id, status } = report.verified;
   if (status !== "completed") throw notPossible(`the webhook says ${status}, not completed`);
-  // Only the amount is accepted: a service id stays with the payment that it belongs to.
+  // Only the amount is accepted. A service id of another payment stays with that payment.
   const isTaken = payments.some(
     ({ serviceId, clientId }) => serviceId === id && clientId !== stored.clientId,
   );
@@ -283,7 +284,7 @@ function acceptWebhook(
   };
 }
 
-/** Returns the payment with the amount that the webhook reports, where it is another one. */
+/** Returns the payment with the reported amount as `received`, if it differs from `total`. */
 function withReceived(stored: Payment, report: PaymentReport): Payment {
   const received = reportedTotal(report);
   return !received || sameTotal(received, stored.total) ? stored : { ...stored, received };

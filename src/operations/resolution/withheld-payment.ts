@@ -17,7 +17,7 @@ export function whyNotAcceptable(
   return other && `${reference} is paid by ${other.clientId} already; refund ${clientId}`;
 }
 
-/** Returns a withheld payment as the order's own, and its `payment.completed`. */
+/** Returns a withheld payment as the payment of the order, and its event `payment.completed`. */
 export function acceptWithheld(
   stored: Payment,
   known: readonly EventRecord[],
@@ -32,7 +32,7 @@ export function acceptWithheld(
   return { payment, events };
 }
 
-/** Returns the other attempts of the order as settled: the order is paid, so that nobody has to ask whether they are overdue. */
+/** Returns the order's other pending attempts as settled, so that they need no person when overdue. */
 export function settleAttempts(accepted: Payment, payments: readonly Payment[], at: string): Payment[] {
   return payments
     .filter(({ clientId, reference }) => clientId !== accepted.clientId && reference === accepted.reference)
@@ -40,7 +40,7 @@ export function settleAttempts(accepted: Payment, payments: readonly Payment[], 
     .map((one) => ({ ...one, attention: "settled", updatedAt: at }));
 }
 
-/** Returns what the service reported with the completion, as its event has it. The payment stands in for a missing event. */
+/** Returns the fields that the service reported with the completion, from its event or the payment. */
 function reportedIn(known: readonly EventRecord[], payment: Payment): EventFields {
   const raised = known.find(({ type }) => type === "payment.paid_other_amount");
   if (raised) return raised.payload as unknown as EventFields;

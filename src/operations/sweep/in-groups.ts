@@ -1,9 +1,9 @@
 import { type PaymentStore } from "../../store/index.js";
 
 /**
- * Runs `run` on all items. Where a store that limits its writes rejects, runs it on each half of them, and so on: the dispatches of
- * many handlers may be more than its database takes in one transaction. Resolves to the results, in order. Rejects where a single
- * item is refused.
+ * Calls `run` with all items. If the call rejects and the store limits its writes, calls `run` with each half
+ * of the items, and so on. The dispatches of many handlers may exceed what the database takes in one
+ * transaction. Resolves to the results, in order. Rejects if a single item is refused.
  */
 export async function inGroups<T, Result>(
   store: Pick<PaymentStore, "maxGroup">,

@@ -1,31 +1,33 @@
 import { type NoticeMap } from "../../model/notice-map.js";
 
-/** How long no webhook has come, and how much that means. */
+/** The payload of the notice `webhooks.silent`. */
 export type Silence = NoticeMap["webhooks.silent"];
 
-/** Fewer payments do not show what is usual. */
+/** The minimum number of payments from which the usual time to a webhook is estimated. */
 const minKnown = 30;
-/** Fewer webhooks, or fewer payments that are as old, do not show how long it takes. */
+/** The minimum number of payments with a webhook, and of payments behind each step of the estimate. */
 const minCases = 10;
-/** A silence of this probability is told: one in a million between two webhooks. */
+/** A less probable silence is reported. This makes about one false report in a million webhooks. */
 export const maxProbability = 1e-6;
 
-/** When a payment was sent out, and when its first webhook came, in milliseconds. */
+/** The time at which a payment was sent out, and the time of its first webhook, in milliseconds. */
 export interface SentTimes {
   sentAt: number;
   firstAt: number | undefined;
-  /** The channel that the last report named. */
+  /** The channel in the last report about the payment. */
   channel?: string | undefined;
 }
 
-/** Returns the times as they are where only the webhooks of one channel count. */
+/** Returns the times without the webhooks of other channels. */
 export function timesOfChannel(times: readonly SentTimes[], channel: string): SentTimes[] {
   return times.map((one) => (one.channel === channel ? one : { sentAt: one.sentAt, firstAt: undefined }));
 }
 
 /**
- * Returns the share of payments that usually still have no webhook after a time: the Kaplan-Meier estimate of those that were sent out
- * before the last webhook. `undefined` where these are too few. It is a little too high, so that a few lucky payments make no alarm.
+ * Returns a function from a time to the share of payments that usually have no webhook after this time. It is
+ * the Kaplan-Meier estimate over the payments that were sent out before the last webhook. The share is
+ * slightly too high, so that a few fast payments cause no false report. Returns `undefined` if the payments
+ * are too few.
  */
 export function usualSurvival(
   times: readonly SentTimes[],
@@ -50,7 +52,7 @@ export function usualSurvival(
   return (ms) => steps.findLast((step) => step.ms <= ms)?.share ?? 1;
 }
 
-/** Returns how probable it is that none of the payments without a webhook has got one since the last. */
+/** Returns the silence since the last webhook, with the probability of no webhook in this time. */
 export function measureSilence(
   times: readonly SentTimes[],
   { usual, last, now }: { usual: (ms: number) => number; last: number; now: number },

@@ -11,17 +11,17 @@ import { inGroups } from "./in-groups.js";
 
 /** The parts of the kit that raising uses. */
 export interface RaisingParts<Tx> extends RecordingParts<Tx> {
-  /** Returns the time without new jumps of the clock. What is raised cannot be taken back, so its age depends on this time. */
+  /** Returns the time without new clock jumps. It decides which webhooks are due: events cannot be undone. */
   cautiousNow: () => Date;
 }
 
-/** The next sweep continues: webhooks that were raised are not returned again. */
+/** The maximum number of pages in one sweep. The next sweep reads the webhooks that are left. */
 const maxPagesPerSweep = 20;
 
 /**
- * Raises events for webhooks that have waited too long: `payment.unmatched` where no payment has their clientId,
- * `payment.unconfirmed` where no lookup confirmed them. Each webhook is matched once more first, and raised once, however
- * many processes sweep. Resolves to the number of events.
+ * Raises an event for each webhook that has waited too long: `payment.unmatched` if no payment has its
+ * clientId, `payment.unconfirmed` if no lookup confirmed it. Decides each webhook once more before. Raises
+ * one event for a webhook even if several processes sweep. Resolves to the number of events.
  */
 export async function raiseWaiting<Tx>(parts: RaisingParts<Tx>, unmatchedAfterMs: number): Promise<number> {
   const { store, cautiousNow, maxGroup: limit } = parts;
@@ -41,8 +41,9 @@ export async function raiseWaiting<Tx>(parts: RaisingParts<Tx>, unmatchedAfterMs
 }
 
 /**
- * Locks the webhooks, so that no other sweep raises them too. Locks no payments: matching locks the payment first and the
- * webhook second, and the two would block each other. A payment that is stored meanwhile is matched afterwards.
+ * Locks the webhooks, so that no other sweep raises them too. Locks no payments, because matching locks the
+ * payment first and the webhook second, and both would deadlock. A payment that is stored meanwhile is
+ * matched later.
  */
 async function raisePage<Tx>(
   { store, now, newId }: RecordingParts<Tx>,

@@ -10,20 +10,21 @@ import {
   usualSurvival,
 } from "./measure-silence.js";
 
-/** The number of payments that one look reads, the newest first. */
+/** The number of newest payments that one call of `look` reads. */
 const maxRead = 500;
 
-/** What is known of the webhooks of one channel, or of all. */
+/** The state of the watch for one channel, or for all webhooks. */
 interface Watched {
-  /** When the last one came, or came again after none of any channel did. */
+  /** The time of the last webhook, or later the time at which a silence of all channels ended. */
   last: number;
   usual: ((ms: number) => number) | undefined;
   silence: Silence | undefined;
 }
 
 /**
- * Makes the watch for webhooks that no longer come, although payments are sent out. Each look reads the newest payments by their index,
- * and sends `webhooks.silent`, and later `webhooks.recovered`: for all webhooks, and for those of one channel while others come.
+ * Makes the watch that notices when webhooks stop although payments are sent out. Each call of `look` reads
+ * the newest payments. It sends `webhooks.silent` and later `webhooks.recovered`: for all webhooks, or for
+ * one channel while the webhooks of other channels arrive.
  */
 export function createSilenceWatch<Tx>({
   store,
@@ -39,7 +40,7 @@ export function createSilenceWatch<Tx>({
 
   function compare(watched: Watched, times: readonly SentTimes[], channel?: string): void {
     const now = cautiousNow().getTime();
-    // A clock that was put back since wrote what is later than now.
+    // Times after now were written before the clock was put back, so they do not count.
     const newest = Math.max(0, ...times.map(({ firstAt = 0 }) => (firstAt <= now ? firstAt : 0)));
     if (newest > watched.last) {
       watched.last = newest;
@@ -54,7 +55,7 @@ export function createSilenceWatch<Tx>({
         since: silence.since,
         silentMs: newest - Date.parse(silence.since),
       });
-      // The other channels are as late as this one was.
+      // After a silence of all webhooks, the silence of each channel is measured from this time.
       if (watched === all) for (const one of channels.values()) one.last = Math.max(one.last, newest);
     }
     if (!usual || watched.silence) return;
@@ -63,7 +64,7 @@ export function createSilenceWatch<Tx>({
   }
 
   return {
-    /** Compares the webhooks that came with those that should have. */
+    /** Compares the webhooks that came with the webhooks that should have come. */
     async look(): Promise<void> {
       const times = timesOf(await store.list({ newestFirst: true, limit: maxRead }));
       compare(all, times);
@@ -78,7 +79,7 @@ export function createSilenceWatch<Tx>({
           channels.delete(channel);
       }
     },
-    /** Returns what a person must know; `undefined` while webhooks come as usual. */
+    /** Returns a message for people about a silence; `undefined` while webhooks come as usual. */
     problem: () => {
       if (all.silence) return describe(all.silence);
       const found = [...channels.values()].flatMap(({ silence }) => (silence ? [describe(silence)] : []));

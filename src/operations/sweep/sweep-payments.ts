@@ -18,24 +18,26 @@ export interface Swept {
   lookups: number;
 }
 
-/** Sweeps one at a time. */
+/** The sweeper, which runs one sweep at a time. */
 export type Sweeper = ReturnType<typeof createSweeper>;
 
-/** The next sweep continues: payments that were raised are not returned again. */
+/** The maximum number of pages in one sweep. The next sweep reads the payments that are left. */
 const maxPagesPerSweep = 20;
 
-/** The next sweep continues with the next page. */
+/** The number of customers' claims that one sweep reads. The next sweep reads the next page. */
 const maxClaimsPerSweep = 100;
 
 /**
- * How long raising waits for the lookups of its sweep, in milliseconds. An answer that comes within this time settles what would
- * be raised. A service that is slow, or many lookups, delay no alarm by more.
+ * The maximum time for which a sweep waits for its lookups before it raises events, in milliseconds. An
+ * answer within this time can make an event unnecessary. Slow lookups delay the events by no more than this
+ * time.
  */
 const maxLookupWaitMs = 2000;
 
 /**
- * Makes the sweeper of payments that no webhook arrives for. It waits for `recorder`, and calls `lookups`. A sweep is
- * bounded and safe to run in several processes: each mark is committed with its event, under a lock.
+ * Makes the sweeper, which finds payments for which no webhook arrives. A sweep waits for `recorder` and
+ * calls `lookups`. It is bounded and safe to run in several processes: each mark is committed with its event,
+ * under a lock.
  */
 export function createSweeper<Tx>(
   parts: RaisingParts<Tx>,
@@ -48,9 +50,9 @@ export function createSweeper<Tx>(
   }: {
     recorder: { matched(): Promise<void> };
     lookups: { sweep(): Promise<number> } | undefined;
-    /** Raises the events about what needs a person, and resolves to their number. */
+    /** Raises the events about entries that need a person, and resolves to the number of events. */
     announce?: () => Promise<number>;
-    /** Notices that no webhook comes any more. */
+    /** Notices when webhooks stop. */
     silence?: { look(): Promise<void> };
   },
 ) {
@@ -63,7 +65,7 @@ export function createSweeper<Tx>(
     await parts.ready();
     // A webhook that is being matched is locked, and would be skipped.
     await recorder.matched();
-    // A failed lookup raises a notice.
+    // A failed lookup sends a notice, so its error is ignored here.
     const looking = lookups?.sweep();
     if (looking)
       await withTimeout(
@@ -76,13 +78,13 @@ export function createSweeper<Tx>(
     const announced = await announce();
     await silence.look();
     if (overdue + unmatched + announced > 0) parts.announceEvents();
-    // The next sweep raises although these lookups may still run, which it joins.
+    // From here on, `sweep` starts a new sweep, which joins the lookups that may still run.
     running = undefined;
     return { overdue, unmatched, lookups: (await looking) ?? 0 };
   }
 
   return {
-    /** Sweeps, or joins the sweep of this process that has not raised everything yet. */
+    /** Sweeps, or joins the running sweep of this process if that sweep has not raised all its events yet. */
     sweep() {
       if (running) return running;
       const sweep: Promise<Swept> = sweepOnce().finally(() => {
@@ -94,7 +96,7 @@ export function createSweeper<Tx>(
       );
       return (running = sweep);
     },
-    /** Returns how many sweeps in a row have failed, and the last error; `undefined` after one that did not fail. */
+    /** Returns the number of failed sweeps in a row and the last error; `undefined` after a success. */
     failure: () => failure,
     /** Resolves when no sweep raises anything any more. Never rejects. */
     async idle() {
@@ -104,8 +106,8 @@ export function createSweeper<Tx>(
 }
 
 /**
- * Raises `payment.overdue`, once for each payment, and matches their parked webhooks again. Reads pages in the order of
- * (createdAt, clientId), so that every payment is reached.
+ * Decides the parked webhooks of overdue payments again, then raises `payment.overdue` once for each payment.
+ * Reads pages in the order of (createdAt, clientId), so that every payment is reached.
  */
 async function sweepOverdue<Tx>(parts: RaisingParts<Tx>, overdueMs: number): Promise<number> {
   const { store, cautiousNow, maxGroup: limit } = parts;

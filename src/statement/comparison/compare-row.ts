@@ -13,24 +13,25 @@ export interface Matches {
 
 /** The result of comparing one row with the stored payments. */
 export interface Comparison {
-  /** The payment of the row, where the store knows it. */
+  /** The payment of the row, if it is stored. */
   payment?: Payment;
-  /** Every difference, the most serious first. Empty where the row and the payment agree. */
+  /** Every difference, the most serious first. Empty if the row and the payment agree. */
   kinds: DifferenceKind[];
   /** With `id_differs`: the other payment or id. */
   other?: string;
 }
 
-/** Compares one row with the stored payments. Pure. */
+/** Compares one row with the stored payments. Does no I/O. */
 export function compareRow(row: CheckedRow, { byClientId, byServiceId }: Matches): Comparison {
   if (row.unmatched) return { kinds: ["unmatched_row"] };
   const payment = byClientId ?? byServiceId;
   if (!payment) return { kinds: [row.kind === "refund" ? "refund_missing_here" : "missing_here"] };
   const other = otherId(row, payment, { byClientId, byServiceId });
-  // Amounts of two different payments say nothing: a person must first decide which payment was paid.
+  // If the ids belong to two payments, their amounts are not compared. A person must first decide which was
+  // paid.
   if (other !== undefined) return { payment, kinds: ["id_differs"], other };
   const kinds: DifferenceKind[] = [];
-  // Whether a refund is recorded is found once all rows of its payment are read.
+  // Refunds are compared later, when all rows of their payment are read.
   if (row.kind === "refund") return { payment, kinds };
   const { state, withheld } = payment;
   const received = receivedOf(payment);
@@ -52,7 +53,7 @@ function otherId(
   return row.serviceId && payment.serviceId !== row.serviceId ? payment.serviceId : undefined;
 }
 
-/** Returns the finding of one difference, with what a person needs to act on it. */
+/** Returns the finding of one difference, with the fields that a person needs to act. */
 export function describeDifference(
   kind: DifferenceKind,
   row: CheckedRow,
@@ -73,13 +74,13 @@ export function describeDifference(
     difference: kind === "amount_differs" ? differenceOf(row, receivedOf(payment!)) : undefined,
     other,
     problem: unmatched?.problem,
-    // Nothing is to be accepted for a refund, or for a row that says unpaid.
+    // A person can accept no payment for a refund, or for an unpaid row.
     candidates:
       row.paid && row.kind === "payment" && unmatched?.candidates.length ? unmatched.candidates : undefined,
   });
 }
 
-/** Returns what a finding says about the stored payment. */
+/** Returns the fields of a finding about the stored payment. */
 export function storedSide(payment: Payment): NonNullable<StatementFinding["stored"]> {
   const { state, completedAt, refunded } = payment;
   const money = receivedOf(payment);

@@ -9,7 +9,10 @@ import { findPayments } from "./stored-payments.js";
 
 const paymentsPerLookup = 500;
 
-/** Finds payments that no row names, rows that list a payment once more, and refunds that are not recorded. Reads the sorted entries, one at a time. */
+/**
+ * Yields payments that no row names, rows that list a payment again, and refunds that are not recorded. Reads
+ * the sorted entries one at a time.
+ */
 export async function* compareSortedEntries(
   store: PaymentStore,
   run: RunState,
@@ -28,7 +31,7 @@ export async function* compareSortedEntries(
   yield* last;
 }
 
-/** Follows the sorted entries. The entries of one payment are neighbours: first the payment, then its rows by their lines. */
+/** Follows the sorted entries. The entries of one payment follow each other: the payment, then its rows. */
 class EntryReader {
   readonly #run: RunState;
   readonly #period: Period;
@@ -44,7 +47,7 @@ class EntryReader {
     this.#period = period;
   }
 
-  /** Returns the findings that this entry shows: about the payment before it, or about its own row. */
+  /** Returns the findings about this entry, and those about the previous payment if that has ended. */
   next(entry: RowEntry | PaymentEntry): StatementFinding[] {
     const found = entry.key === this.#key ? [] : this.end();
     this.#key = entry.key;
@@ -63,7 +66,7 @@ class EntryReader {
     return found;
   }
 
-  /** Returns the finding about the payment whose entries have all been read, where no row names it. */
+  /** Returns the finding about a payment that no row names, after all entries of the payment. */
   end(): StatementFinding[] {
     const unlisted = this.#unlisted;
     this.#unlisted = undefined;
@@ -86,7 +89,7 @@ class EntryReader {
   #listedTwice(row: RowEntry, firstLine: number): StatementFinding {
     const { bucket, line, source, clientId, serviceId, reference, value, currency } = row;
     this.#run.count("listed_twice");
-    // A row with another difference is already counted there.
+    // A row with another difference is already counted in the group of that difference.
     if (bucket === "matched") this.#run.totals.addRow("listed_twice", row, source);
     const ids = { clientId, serviceId, reference };
     return newFinding({
@@ -108,8 +111,8 @@ function refundOf(row: RowEntry): StatementFinding {
 }
 
 /**
- * Counts payments that no row names, and names those that a person accepted. Adds their sibling entries: one of them may be the second
- * payment of its reference.
+ * Counts payments that no row names. Changes the kind of those that a person accepted. Adds the sibling
+ * entries of all, because one of them may be the second payment of its reference.
  */
 async function addUnlisted(
   store: PaymentStore,
@@ -136,8 +139,9 @@ async function addUnlisted(
 }
 
 /**
- * Returns whether the payment may have been paid before the period, so that its row is on an earlier statement: a person accepted
- * evidence, or its webhook had waited, for an adoption for instance. The kit's own payments are not paid before they are created.
+ * Returns whether the payment may have been paid before the period, so that its row is on an earlier
+ * statement. That is possible if a person accepted evidence, or if its webhook waited, for example for an
+ * adoption. A payment that the kit created in the period was paid in the period.
  */
 async function wasPaidBefore(
   store: PaymentStore,
@@ -155,7 +159,7 @@ async function wasPaidBefore(
   );
 }
 
-/** Finds payments that were paid although another payment of their reference was paid before. */
+/** Yields payments that were paid although another payment of their reference had been paid before. */
 export async function* findPaidTwice(run: RunState): AsyncGenerator<StatementFinding, void, undefined> {
   let reference: string | undefined;
   let first = "";

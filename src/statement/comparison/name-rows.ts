@@ -16,15 +16,16 @@ const paymentsPerPage = 500;
 const maxDays = 3;
 const maxCandidates = 5;
 
-/** The payments of one day, five at most for each amount. */
+/** The payments of one day by their amount, at most five for each amount. */
 type Day = ReadonlyMap<string, readonly Payment[]>;
 type ReadDay = (start: number) => Promise<Day>;
 type Row = NamedRow | UnreadableRow;
 
 /**
- * Returns a function that gives a row without an id the clientId of the payment that it can only mean: by the provider's number, or else
- * by the amount and the day on which it was created. A row that means none or several says so. So does one whose number differs from
- * that of the payment: it may be another payment of the same amount.
+ * Returns a function that gives a row without ids the clientId of the only payment that fits: by the
+ * provider's number, or else by the amount and the day of its creation. If no payment or several fit, the row
+ * gets the field `unmatched`. So does a row whose number differs from the payment's number, because it may be
+ * about another payment of the same amount.
  */
 export function createRowNamer(
   store: PaymentStore,
@@ -34,7 +35,7 @@ export function createRowNamer(
   const days = new Map<number, Promise<Day>>();
   const dayOf: ReadDay = (start) => {
     const day = days.get(start) ?? readDay(store, start, isOwn);
-    // The days of a statement follow each other, so memory does not grow with it.
+    // The days of a statement usually follow each other, so a few days are enough in memory.
     days.delete(start);
     days.set(start, day);
     if (days.size > maxDays) days.delete(days.keys().next().value!);
@@ -47,7 +48,8 @@ export function createRowNamer(
     const numbered = providerId
       ? (await store.list({ providerId, newestFirst: true, limit: maxCandidates })).filter(isOwn)
       : [];
-    // Where several payments have the number, the amount would choose one of them by chance.
+    // If several payments have the number, the amount must not decide between them, because it could be
+    // chance.
     if (numbered.length > 0)
       return nameBy(
         row,
@@ -62,7 +64,7 @@ async function nameByDay(row: StatementRow, dayOf: ReadDay): Promise<NamedRow> {
   const { providerId, time } = row;
   const key = amountKey(row);
   const ms = time && isDateTime(time) ? Date.parse(time) : NaN;
-  // `Date` knows no leap second.
+  // `Date` cannot read a leap second.
   if (!time || Number.isNaN(ms) || key === undefined) return row;
   const offsetMs = offsetMsOf(time);
   const start = Math.floor((ms + offsetMs) / dayMs) * dayMs - offsetMs;
@@ -78,7 +80,7 @@ async function nameByDay(row: StatementRow, dayOf: ReadDay): Promise<NamedRow> {
   return nameBy(row, [], `${number}no payment of ${day} has the row's amount`);
 }
 
-/** Returns the row with the clientId of the only candidate, or else with all of them and why none was chosen. */
+/** Returns the row with the clientId of the only candidate, or with all candidates and the reason `why`. */
 function nameBy(row: StatementRow, candidates: readonly Candidate[], why: string): NamedRow {
   if (candidates.length === 1) return { ...row, clientId: candidates[0]!.clientId };
   return unnamed(row, candidates, why);
@@ -101,7 +103,7 @@ function candidateOf({ clientId, reference, state }: Payment): Candidate {
   return { clientId, reference, state };
 }
 
-/** Returns what a row or a payment is found by; `undefined` for an amount that no payment can have. */
+/** Returns the key of an amount, by which payments are found; `undefined` for an impossible amount. */
 function amountKey({ value, currency }: { value: string; currency: string }): string | undefined {
   try {
     return `${minorUnits(value, currency)} ${currency}`;

@@ -10,25 +10,26 @@ import { type RunState } from "./run-state.js";
 const prefix = "row:";
 
 /**
- * Returns a key that is equal for the same refund in another statement, or an empty text for a row that shows neither its time nor its
- * number at the provider: such rows look equal.
+ * Returns the key of a refund, which is equal in every statement that lists this refund. Returns an empty
+ * text if the row has neither a time nor a provider's number, because such rows look equal.
  */
 export function refundRowKey({ providerId, time, value, currency }: CheckedRow): string {
   if (!providerId && !time) return "";
   const facts = JSON.stringify([providerId ?? "", time ?? "", value, currency]);
   const digest = createHash("sha256").update(facts).digest("hex").slice(0, 24);
-  // In a payment's history, a person looks for the number. It alone is no key: partial refunds may share it.
+  // The key contains the number, because people search for it. The number alone is no key, because partial
+  // refunds may share it.
   return prefix + (providerId ? `${providerId.slice(0, 100)}:` : "") + digest;
 }
 
-/** Finds the refunds of a statement that are not recorded. The rows of one payment come one after the other. */
+/** Finds refunds of a statement that are not recorded. The rows of a payment must follow each other. */
 export class RefundRows {
   readonly #store: PaymentStore;
   readonly #run: RunState;
   #payment: Payment | undefined;
-  /** The refunds of this payment that no row has named yet. `undefined`: an earlier version recorded one without its amount. */
+  /** The recorded refunds that no row has named yet; `undefined` if one was recorded without its amount. */
   #recorded: Refund[] | undefined = [];
-  /** How often each key came. */
+  /** The number of rows with each key. */
   readonly #keys = new Map<string, number>();
 
   constructor(store: PaymentStore, run: RunState) {
@@ -36,7 +37,7 @@ export class RefundRows {
     this.#run = run;
   }
 
-  /** Returns the findings without refunds that are recorded, and the others with their keys and the stored payment. */
+  /** Returns the findings without recorded refunds. The other refunds get a key and the stored payment. */
   async unrecorded(found: readonly StatementFinding[]): Promise<StatementFinding[]> {
     const left: StatementFinding[] = [];
     const keys = new Set(found.map(({ key }) => key));
@@ -46,17 +47,17 @@ export class RefundRows {
     return left;
   }
 
-  /** `keys` are those of the neighbouring rows. */
+  /** Returns the finding if its refund is not recorded. `keys` are the keys of the neighbouring findings. */
   async #look(finding: StatementFinding, keys: ReadonlySet<string | undefined>): Promise<StatementFinding[]> {
     const { clientId, statement } = finding;
     if (this.#payment?.clientId !== clientId) await this.#read(clientId!);
     const key = finding.key && this.#numbered(finding.key);
     if (this.#recorded === undefined) return [];
-    // One with this key and another amount was recorded wrongly.
+    // A recorded refund with this key and another amount was recorded wrongly, so it does not count.
     const sameKey = this.#recorded.findIndex(
       (one) => key !== undefined && one.key === key && sameTotal(one.amount, statement!),
     );
-    // A person may have recorded it before the statement came.
+    // A person may have recorded the refund, without the key of a row, before the statement came.
     const isOne = (one: Refund): boolean => !one.key?.startsWith(prefix) && sameTotal(one.amount, statement!);
     const index = sameKey >= 0 ? sameKey : this.#recorded.findIndex(isOne);
     if (index >= 0) {
@@ -64,7 +65,8 @@ export class RefundRows {
       return [];
     }
     this.#run.count("refund_missing_here");
-    // With other columns or another UTC offset, the same row has another key, and would be recorded once more.
+    // If an earlier statement was read with other columns or another UTC offset, the same row had another
+    // key.
     const recordedKey = this.#recorded.find(
       (one) => sameTotal(one.amount, statement!) && !keys.has(one.key),
     )?.key;
@@ -72,7 +74,7 @@ export class RefundRows {
     return [newFinding({ ...finding, key: recordedKey === undefined ? key : "", recordedKey, stored })];
   }
 
-  /** Equal rows of one statement are several refunds. */
+  /** Returns a key with a number for the second equal row, because equal rows are several refunds. */
   #numbered(key: string): string {
     const count = (this.#keys.get(key) ?? 0) + 1;
     this.#keys.set(key, count);

@@ -17,7 +17,7 @@ import { Totals } from "../result/totals.js";
 
 const maxForeignLines = 20;
 
-/** The collection of one run: sums in memory, and entries of rows and payments that are sorted outside of memory. */
+/** The state of one run: sums in memory, and entries of rows and payments that are sorted in files. */
 export class RunState {
   readonly totals = new Totals();
   /** One entry for each row, and one for each payment that was completed in the period. */
@@ -27,16 +27,16 @@ export class RunState {
   /** One entry for each row of a payout, and for the payout itself. */
   readonly payouts: ExternalSort;
   readonly rows = { read: 0, bad: 0, foreign: 0, unpaid: 0, outsidePeriod: 0, matched: 0 };
-  /** The first row that could not be read: its line, and why. */
+  /** The line and the problem of the first row that could not be read. */
   firstProblem: string | undefined;
   /** The number of payments that were completed in the period. */
   completed = 0;
   readonly #options: ResolvedStatementOptions;
   readonly #foreignLines: number[] = [];
   #paymentsRead = 0;
-  /** The rows with a time, and those of them that are more than a day away from the given period. */
+  /** The number of rows with a time, and of those that are more than a day away from the given period. */
   readonly #dated = { all: 0, far: 0 };
-  /** The beginning of the first day of the rows, and the end of the last one: milliseconds since 1970. */
+  /** The beginning of the rows' first day and the end of their last day, in milliseconds since 1970. */
   #days: { from: number; to: number } | undefined;
 
   constructor(options: ResolvedStatementOptions) {
@@ -57,7 +57,7 @@ export class RunState {
     this.totals.counts[kind] += 1;
   }
 
-  /** Notes the time of a row. Throws `statement_period_missing` if neither the row nor the options have a time. */
+  /** Notes the time of a row. Throws `statement_period_missing` if there is neither a time nor a period. */
   noteTime({ time, utcOffsetMs, line }: CheckedRow): void {
     const { period } = this.#options;
     if (period) {
@@ -74,12 +74,12 @@ export class RunState {
     this.#days = { from: Math.min(first, from), to: Math.max(end, from + dayMs) };
   }
 
-  /** Returns the given period, or else the whole days of the rows. Throws if there is no row with a time. */
+  /** Returns the given period, or else the whole days of the rows. Throws if no row has a time. */
   period(): Period {
     const { period } = this.#options;
     if (period) return period;
     const { bad, read } = this.rows;
-    // Rows of other shops have no days.
+    // Rows of other shops are not noted, so their days are unknown.
     if (this.firstProblem !== undefined && this.#days === undefined)
       throw new TillkitError(
         "statement_unreadable",
@@ -91,7 +91,7 @@ export class RunState {
     return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
   }
 
-  /** Throws where no row is of the given period, and no payment either: then no missing payment can be found. */
+  /** Throws `option_invalid` if no row and no payment is of the given period: then none could be missing. */
   expectPeriod({ from, to }: Period): void {
     const { all, far } = this.#dated;
     if (all === 0 || far < all || this.completed > 0) return;
@@ -100,7 +100,7 @@ export class RunState {
     );
   }
 
-  /** Returns whether a completion is so near to an end of the period that a neighbouring statement may list it. */
+  /** Returns whether a completion is so near to an end of the period that another statement may list it. */
   isAtEdge(completedAt: string, { from, to }: Period): boolean {
     const { edgeMs } = this.#options;
     const at = Date.parse(completedAt);
@@ -108,8 +108,9 @@ export class RunState {
   }
 
   /**
-   * Adds sibling entries for a paid payment and for its completed siblings. Adds none for a payment without siblings, nor for one
-   * that was withheld from its order, or paid back in full: the order got nothing for it.
+   * Adds sibling entries for a paid payment and for its completed siblings. Adds none for a payment without
+   * siblings, nor for a payment that was withheld from its order or paid back in full, because it did not pay
+   * for the order.
    */
   async addSiblings(payment: Payment, siblings: readonly Payment[], row?: CheckedRow): Promise<void> {
     if (siblings.length < 2) return;
@@ -120,7 +121,7 @@ export class RunState {
         await this.siblings.add(siblingEntry(other));
   }
 
-  /** Calls `onProgress` after a batch, and throws where the run is to be stopped. */
+  /** Calls `onProgress` after a batch. Throws if the signal has aborted. */
   reportProgress(phase: StatementProgress["phase"], paymentsRead = 0): void {
     this.#paymentsRead += paymentsRead;
     this.#options.signal?.throwIfAborted();

@@ -3,10 +3,14 @@ import { type Payment, type PaymentState } from "../../model/payment.js";
 import { type CheckedRow } from "../statement-row.js";
 import { type RowBucket } from "../result/summary.js";
 
-// A run writes one entry for each row and each payment, as a short line of JSON, and sorts the lines outside of memory.
-// The first values of an entry are its sort key: after sorting, the entries of one payment or reference are neighbours.
+// A run writes one entry for each row and each payment, as a short line of JSON, and sorts the lines outside
+// of memory. The first values of an entry are its sort key: after sorting, the entries of one payment or
+// reference are neighbours.
 
-/** The group of a row after its first comparison. `unpaid` and `bad` only say that the statement names the payment. `refund` says nothing of it. */
+/**
+ * The group of a row after its first comparison. A row in `unpaid` or `bad` names its payment, but shows no
+ * money. A row in `refund` does not count as naming its payment.
+ */
 export type EntryBucket = RowBucket | "unpaid" | "bad" | "refund";
 
 interface CommonEntry {
@@ -20,12 +24,12 @@ interface CommonEntry {
 /** A row of the statement. */
 export interface RowEntry extends CommonEntry {
   side: "row";
-  /** Equal for all entries of one payment. */
+  /** The key of the payment, which is equal for all its entries. */
   key: string;
   line: number;
   bucket: EntryBucket;
   source: string;
-  /** Of a refund: its key, its time, and its number at the provider. */
+  /** The key of a refund. Only the entries of refunds have a key, a time and a provider's number. */
   rowKey?: string;
   time?: string;
   providerId?: string;
@@ -80,25 +84,26 @@ export function readEntry(text: string): RowEntry | PaymentEntry {
 
 /** One paid payment of a reference that has several payments. */
 export interface SiblingEntry extends CommonEntry {
-  /** Empty where only the statement says that it was paid. */
+  /** The time of completion. Empty if only the statement lists the payment as paid. */
   completedAt: string;
-  /** 0 where it is not on the statement. */
+  /** The line of the payment's row; 0 if no row lists the payment. */
   line: number;
   state: PaymentState;
   source: string;
 }
 
-/** Sorts after every time and every line number. */
+/** A text that sorts after every time and every line number. */
 const last = "~";
 
-/** Returns the entry of a sibling. It sorts by reference, second payments last, and then by the time of completion. */
+/** Returns the entry of a sibling. It sorts by reference, second payments last, then by completion. */
 export function siblingEntry(payment: Payment, row?: CheckedRow): string {
   const { reference, clientId, state, serviceId = "", completedAt } = payment;
   const { value, currency } = receivedOf(payment);
   const at = state === "completed" ? (completedAt ?? payment.updatedAt) : last;
   const line = row ? padded(row.line) : last;
   const rest = [value, currency, state, serviceId, row?.source ?? ""];
-  // The kit's mark, because the second webhook to arrive may be about the payment that was paid first.
+  // The kit's mark decides, because the webhook that arrives second may be about the payment that was paid
+  // first.
   const rank = payment.attention === "paid_twice" ? 1 : 0;
   return JSON.stringify([reference, rank, at, clientId, line, ...rest]);
 }

@@ -45,8 +45,8 @@ export class StoredPayments {
 }
 
 /**
- * Reads the payments of a batch of rows from the store: first by clientId, then the others by serviceId. The serviceId of a row whose
- * payment has none may belong to another payment.
+ * Reads the payments of a batch of rows from the store: first by clientId, then the others by serviceId. If a
+ * payment has no serviceId, the serviceId of its row may belong to another payment.
  */
 export async function findPayments(store: PaymentStore, rows: readonly Ids[]): Promise<StoredPayments> {
   const clientIds = distinct(rows.map(({ clientId }) => clientId));
@@ -64,7 +64,7 @@ function distinct(ids: readonly (string | undefined)[]): string[] {
   return [...new Set(ids.filter((id) => id !== undefined && id !== ""))] as string[];
 }
 
-/** Adds to findings of rows that nothing here paid the other payment whose customer gave the row's number, where there is one. */
+/** Adds `other` to findings that miss a payment: the only payment whose customer gave the number. */
 export async function nameClaimants(store: PaymentStore, found: readonly StatementFinding[]): Promise<void> {
   const open = found.filter(({ kind }) => kind === "missing_here" || kind === "unpaid_here");
   const numbered = open.filter(({ other, providerId }) => other === undefined && providerId !== undefined);
@@ -76,8 +76,9 @@ export async function nameClaimants(store: PaymentStore, found: readonly Stateme
 }
 
 /**
- * Adds every stored payment that was completed in the period to the run. `list` selects by the time of creation, so this reads
- * all completed payments created before the end of the period, or within a day after it.
+ * Adds every stored payment that was completed in the period to the run. `list` selects by the time of
+ * creation, so this reads all completed payments created before the end of the period, or within a day after
+ * it.
  */
 export async function addCompletedPayments(
   store: PaymentStore,
@@ -85,7 +86,7 @@ export async function addCompletedPayments(
   period: Period,
   { createdFrom, clientIdPrefix }: ResolvedStatementOptions,
 ): Promise<void> {
-  // A payment has a later creation than completion if the clock was put back in between.
+  // The creation is later than the completion if the clock was put back in between.
   const to = sortableTime(new Date(Date.parse(period.to) + dayMs));
   const query = { state: "completed", to, newestFirst: false, limit: paymentsPerPage } as const;
   const from = createdFrom && { from: createdFrom };

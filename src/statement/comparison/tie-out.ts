@@ -3,7 +3,7 @@ import { newFinding, type StatementFinding } from "../result/finding.js";
 import { type CheckedRow } from "../statement-row.js";
 import { type RunState } from "./run-state.js";
 
-/** Adds the money of a row to its payout: what the shop gets of it, or what was paid out. */
+/** Adds the money of a row to its payout: the net amount of a payment or refund, or the paid-out amount. */
 export async function addToPayout(run: RunState, row: CheckedRow): Promise<void> {
   const { payout, kind, line, currency, paid } = row;
   if (!paid) return;
@@ -34,7 +34,7 @@ export function addFees(run: RunState, row: CheckedRow, reference?: string): Sta
   return [newFinding({ kind: "fee_differs", line, ...ids, source, statement, fee, net, difference })];
 }
 
-/** Finds payouts that are not the sum of their rows. Reads the sorted rows, one at a time. */
+/** Yields payouts whose amount is not the sum of their rows. Reads the sorted rows one at a time. */
 export async function* findPayouts(run: RunState): AsyncGenerator<StatementFinding, void, undefined> {
   let group: Payout | undefined;
   for await (const lines of run.payouts.sorted()) {
@@ -62,7 +62,7 @@ export async function* findPayouts(run: RunState): AsyncGenerator<StatementFindi
 interface Payout {
   currency: string;
   payout: string;
-  /** The line of the payout itself, where the statement lists it. */
+  /** The line of the payout itself, if the statement lists it. */
   line: number;
   paidOut: bigint;
   rows: bigint;
@@ -70,7 +70,7 @@ interface Payout {
 }
 
 function findingOf(run: RunState, group: Payout | undefined): StatementFinding[] {
-  // Some statements write what leaves the account with a minus.
+  // Some statements write payouts with a minus, because the money leaves the account.
   if (!group?.isListed || group.rows === group.paidOut || group.rows === -group.paidOut) return [];
   const { currency, payout, line, rows } = group;
   const paidOut = group.paidOut < 0n && rows > 0n ? -group.paidOut : group.paidOut;
@@ -84,7 +84,7 @@ function grossOf({ kind, value, currency }: CheckedRow): bigint {
   return unitsOf(kind === "refund" ? `-${value}` : value, currency);
 }
 
-/** Returns the gross amount minus the fee, whichever sign the fee is written with. */
+/** Returns the gross amount minus the fee. The fee may be written with or without a minus. */
 function netWithFee(row: CheckedRow): bigint {
   const fee = unitsOf(row.fee ?? "0", row.currency);
   return grossOf(row) - (fee < 0n ? -fee : fee);

@@ -2,7 +2,7 @@ import { TillkitError } from "../../errors/index.js";
 import { quote } from "../../shared/quote.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 
-/** Headers that are found by themselves, in lower case and with letters and digits only. */
+/** The headers that are found without an option, in lower case and with letters and digits only. */
 const usualHeaders = {
   clientId: ["clientid", "dataclientid"],
   serviceId: ["serviceid", "paymentid", "id", "dataid"],
@@ -22,15 +22,16 @@ export type StatementField = keyof typeof usualHeaders;
 /** The fields of a row that a statement can have a column for. */
 export const statementFields = Object.keys(usualHeaders) as readonly StatementField[];
 
-/** The column of a field: its header, or its number from 1. `false`: no column, whatever the headers are. */
+/** The column of a field: its header, its number from 1, or `false` for no column. */
 export type ColumnChoice = string | number | false;
 
 /** The position of each field in a record, from 0. */
 export type Columns = Partial<Record<StatementField, number>>;
 
 /**
- * Returns the column of each field: the given one, or the one with a usual header. The fields of `given` need no column. Throws
- * `statement_columns_unclear`, with the headers in its message.
+ * Returns the column of each field: the given one, or the one with a usual header. The fields of `given` need
+ * no column. Throws `statement_columns_unclear` if a field has no clear column. The message lists the
+ * headers.
  */
 export function findColumns(
   header: readonly string[] | undefined,
@@ -68,7 +69,10 @@ function chosen(field: StatementField, choice: string | number, headers: readonl
   );
 }
 
-/** Returns the column with a usual header. Throws where two columns could be the field: a wrong choice would compare other money. */
+/**
+ * Returns the column with a usual header. Throws `statement_columns_unclear` if two columns have one, because
+ * a wrong choice would compare other money.
+ */
 function usual(field: StatementField, headers: readonly string[]): number | undefined {
   const names: readonly string[] = usualHeaders[field];
   const [index, other] = headers.flatMap((one, at) => (names.includes(plain(one)) ? [at] : []));

@@ -2,15 +2,15 @@ import { TextDecoder } from "node:util";
 import { TillkitError } from "../../errors/index.js";
 import { type RowProblem } from "../statement-row.js";
 
-/** The maximum length of a line, and of a record over several lines. It limits what an unclosed quotation mark can consume. */
+/** The maximum length of a line and of a record. It limits what an unclosed quotation mark can consume. */
 export const maxLineLength = 65_536;
 
 /** One line of the file, without its ending. */
 export interface Line {
-  /** From 1. */
+  /** The number of the line, from 1. */
   number: number;
   text: string;
-  /** Whether it ended in CRLF. A field over several lines keeps its own line breaks. */
+  /** Whether the line ended in CRLF. A field over several lines keeps its own line breaks. */
   crlf: boolean;
   problem?: RowProblem;
 }
@@ -19,8 +19,8 @@ export interface Line {
 export type Bytes = Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>;
 
 /**
- * Splits bytes into lines, and decodes them strictly. A line that is too long or not in the encoding becomes a problem, and
- * reading goes on. Throws `statement_unreadable` for UTF-16.
+ * Splits bytes into lines, and decodes them strictly. A line that is too long or not in the encoding becomes
+ * a problem, and reading goes on. Throws `statement_unreadable` for UTF-16.
  */
 export async function* readTextLines(
   bytes: Bytes,
@@ -128,7 +128,7 @@ class LineSplitter {
   }
 }
 
-/** The beginnings of files that people take for a statement, within the first three bytes. */
+/** The first bytes, at most three, of files that people give instead of a CSV file. */
 const otherFiles = [
   [Buffer.from("PK\u0003"), "an Excel workbook or another ZIP file"],
   [Buffer.from([0xd0, 0xcf, 0x11]), "an Excel workbook"],

@@ -10,16 +10,18 @@ export interface CellOptions {
   /** The order of day, month and year. @default "iso" */
   timeFormat: "iso" | "day-first" | "month-first";
   /**
-   * The UTC offset of the statement: `"Z"`, `"+03:00"`. Times without an offset have it, and without a `period` the days of the
-   * statement begin and end in it.
+   * The UTC offset of the statement, such as `"+03:00"` or `"Z"`. Times without an offset have this offset.
+   * Without a `period`, the days of the statement begin and end in it.
+   *
    * @default Times without an offset are in UTC. The days are in the offset of each time.
    */
   utcOffset: string | undefined;
 }
 
 /**
- * Returns an amount in the kit's format, with a minus before a negative one. Text that is no number in the statement's format is
- * returned unchanged, and is checked later. Returns `undefined` where that check would read another amount.
+ * Returns an amount in the kit's format, with a minus if the amount is negative. Text that is no number in
+ * the statement's format is returned unchanged, and is checked later. Returns `undefined` if the later check
+ * would accept the text as another amount.
  */
 export function readValue(text: string, cells: CellOptions): string | undefined {
   const { isNegative, unsigned } = readSign(text);
@@ -32,7 +34,7 @@ function readUnsigned(trimmed: string, { decimalSeparator, groupSeparator }: Cel
   const group = groupSeparator === " " ? "[ \u00a0\u202f\u2009]" : groupSeparator && `\\${groupSeparator}`;
   const whole = group ? `\\d{1,3}(?:${group}\\d{3})+|\\d+` : "\\d+";
   const parts = new RegExp(`^(${whole})(?:\\${decimalSeparator}(\\d+))?$`).exec(trimmed);
-  // With a decimal comma, 10.000 would be checked as ten.
+  // With a decimal comma, the text 10.000 would be checked as ten.
   if (!parts) return isAmount(trimmed) ? undefined : trimmed;
   const digits = parts[1]!.replaceAll(/\D/g, "");
   return parts[2] === undefined ? digits : `${digits}.${parts[2]}`;
@@ -42,7 +44,10 @@ const clock = "(?:[T ]+(\\d\\d):(\\d\\d)(?::(\\d\\d)(\\.\\d{1,9})?)?)?\\s*(Z|[+-
 const isoForm = new RegExp(`^(\\d{4})-(\\d\\d)-(\\d\\d)${clock}`, "i");
 const otherForm = new RegExp(`^(\\d{1,2})[./-](\\d{1,2})[./-](\\d{4})${clock}`, "i");
 
-/** Returns a time in RFC 3339, in the offset of the statement where one is given. Text that does not fit the options is returned unchanged, and is checked later. */
+/**
+ * Returns a time in RFC 3339, in the offset of the statement if there is one. Text that does not fit the
+ * options is returned unchanged, and is checked later.
+ */
 export function readTime(text: string, { timeFormat, utcOffset }: CellOptions): string {
   const trimmed = text.trim();
   const parts = (timeFormat === "iso" ? isoForm : otherForm).exec(trimmed);

@@ -2,8 +2,8 @@ import { type RowProblem } from "../statement-row.js";
 import { type Line, maxLineLength } from "./lines.js";
 
 /**
- * One record of the file. `line` is the line on which it begins. `skipped` is the last comment above the first record that has several
- * cells: it may be the header.
+ * One record of the file. `line` is the line on which the record begins. `skipped` is the last comment with
+ * several cells above the first record, which may be the header.
  */
 export type CsvRecord =
   | { line: number; fields: string[]; skipped?: { line: number; cells: number } | undefined }
@@ -19,7 +19,7 @@ export interface RecordOptions {
   header: boolean;
 }
 
-/** Joins lines to records. If a record breaks the rules, only its first line is lost: the second one begins a new record. */
+/** Joins lines to records. If a record breaks the rules, only its first line is lost. */
 export class RecordReader {
   readonly #options: RecordOptions;
   #delimiter: string | undefined;
@@ -46,7 +46,8 @@ export class RecordReader {
     const split = splitFields(this.#openText(), this.#delimiter!);
     if ("misplacedAt" in split) return this.#giveUp(misplaced);
     if (!("fields" in split)) return [];
-    // The first mark was probably never closed: accepting this record would lose all rows between the two marks.
+    // The first mark was probably never closed. Accepting this record would lose all rows between the two
+    // marks.
     if (split.fields.length !== (this.#width ?? split.fields.length)) return this.#giveUp(neverClosed);
     const first = this.#open[0]!.number;
     this.#open = [];
@@ -97,7 +98,7 @@ export class RecordReader {
     return { line, fields, skipped };
   }
 
-  /** Returns the open record as a problem, and reads its other lines again. */
+  /** Ends the open record as a problem. Returns the problem and the records of the other lines. */
   #giveUp(problem: RowProblem): CsvRecord[] {
     const [first, ...others] = this.#open;
     this.#open = [];
@@ -124,12 +125,12 @@ const misplaced: RowProblem = {
 
 type Split =
   | { fields: string[] }
-  /** A quoted field is not closed: more lines may belong to it. */
+  /** A quoted field is not closed, so the next lines may belong to it. */
   | { open: true }
   /** The position, from 1, of a quotation mark where RFC 4180 allows none. */
   | { misplacedAt: number };
 
-/** Splits the text of one record by RFC 4180: a quoted field may hold delimiters, line breaks and doubled quotation marks. */
+/** Splits the text of a record by RFC 4180. Quoted fields may hold delimiters, line breaks and marks. */
 function splitFields(text: string, delimiter: string): Split {
   // Most statements have no quotation mark.
   if (!text.includes('"')) return { fields: text.split(delimiter) };
@@ -154,7 +155,7 @@ function splitFields(text: string, delimiter: string): Split {
   }
 }
 
-/** Returns the field whose quotation mark is at `start`, and its end; `undefined` where it has no end. */
+/** Returns the field whose quotation mark is at `start`, and its end; `undefined` if it does not end. */
 function quotedField(text: string, start: number): { value: string; end: number } | undefined {
   let from = start + 1;
   for (;;) {

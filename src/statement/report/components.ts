@@ -31,7 +31,7 @@ export interface Piece {
   size: number;
 }
 
-/** Returns a horizontal bar. The widths are shares of `total`, with a minimum width so that every piece can be seen. */
+/** Returns a horizontal bar. The width of a piece is its share of `total`, with a visible minimum width. */
 export function shareBar(pieces: readonly Piece[], total: number, label: string, thin = false): Html {
   let at = 0;
   const rects = pieces.flatMap(({ tone, size }) => {
@@ -57,7 +57,7 @@ export function shareBar(pieces: readonly Piece[], total: number, label: string,
 export interface ReportColumn<Row> {
   label: string;
   cell: (row: Row) => HtmlFragment;
-  /** `number` aligns to the right. */
+  /** The look of the column: `number` aligns to the right, `wide` has a minimum width. */
   look?: "number" | "wide";
 }
 

@@ -4,10 +4,10 @@ import { type StatementSummary } from "../result/summary.js";
 import { shareBar, kindTones, reportTable } from "./components.js";
 import { formatTime, type ReportText } from "./report-text.js";
 
-/** The length of the longest list that is open when the page opens. */
+/** The maximum length of a list that is unfolded when the page opens. */
 const maxOpenList = 10;
 
-/** Returns a chart of how often each kind was found, with links to the lists. */
+/** Returns a chart of the number of findings of each kind, with links to the lists. */
 export function kindChart({ counts }: StatementSummary, text: ReportText): Html {
   const found = foundKinds(counts);
   const highest = Math.max(...found.map((kind) => counts[kind]));

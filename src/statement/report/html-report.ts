@@ -23,7 +23,7 @@ export interface HtmlReportOptions {
   listed?: number | undefined;
 }
 
-/** Makes one HTML file for phones, desktops, dark mode and paper. It needs no other file, and runs no script. */
+/** Makes one HTML file for phones, desktops, dark mode and paper, without scripts or further files. */
 export function htmlReport(options: HtmlReportOptions = {}): StatementReport {
   requireOptions("htmlReport", options, "{ language }");
   const { language = "en", name, madeAt = new Date(), listed = 200 } = options;
@@ -39,7 +39,7 @@ export function htmlReport(options: HtmlReportOptions = {}): StatementReport {
   };
 }
 
-// A hash, because a file cannot have a nonce that is new each time.
+// The policy has a hash, because a file cannot have a new nonce each time.
 const styleHash = createHash("sha256").update(reportStyle).digest("base64");
 const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; base-uri 'none'; form-action 'none'`;
 

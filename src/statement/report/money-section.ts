@@ -62,7 +62,7 @@ function pieceOf({ tone, sum }: Part): Piece {
   return { tone, size: Number(sum.value) };
 }
 
-/** Returns a sum in minor units: it has all decimals of its currency. */
+/** Returns a sum in minor units. The value of a sum has all decimals of its currency. */
 function unitsOf({ value }: Sum): bigint {
   return BigInt(value.replace(".", ""));
 }

@@ -5,7 +5,7 @@ import { translations } from "./translations.js";
 
 export type ReportText = ReturnType<typeof reportText>;
 
-/** Returns the translations of one language, and how it writes numbers. No digit is rounded away. */
+/** Returns the translations of one language, and functions that write numbers without rounding. */
 export function reportText(language: Language) {
   const value = (decimal: string): string => formatDecimal(decimal, language).replace("-", "\u2212");
   return {
@@ -21,7 +21,10 @@ export function formatTime(time: string): string {
   return `${time.slice(0, 10)}\u00a0${time.slice(11, 16)}\u00a0UTC`;
 }
 
-/** Returns the first and the last day of a half-open period, or its only day; with times where it does not end at midnight. */
+/**
+ * Returns the first and the last day of a half-open period, or its only day. Returns times if the period does
+ * not begin and end at midnight.
+ */
 export function formatPeriod({ from, to }: { from: string; to: string }): string[] {
   const isDay = (time: string): boolean => time.endsWith("T00:00:00.000Z");
   if (!isDay(from) || !isDay(to)) return [formatTime(from), formatTime(to)];

@@ -51,7 +51,7 @@ export function csvReport(): StatementReport {
   };
 }
 
-/** Makes a report as one JSON document, with one line for each finding: `{ "findings": [ … ], "summary": { … } }`. */
+/** Makes a report as a JSON document with a line for each finding: `{ "findings": […], "summary": {…} }`. */
 export function jsonReport(): StatementReport {
   let before = '{"findings":[\n';
   return {

@@ -68,7 +68,7 @@ const charts = `
 .chart svg { grid-column: 1 / -1; }
 `;
 
-/** On a phone each row of a table is a block, with the column's name before each value. */
+/** The style of tables. On a phone, each row is a block with the column's name before each value. */
 const tables = `
 small { display: block; color: var(--soft); font-size: 0.8125rem; }
 small.same { display: inline; }

@@ -21,12 +21,15 @@ export const differenceKinds = [
 
 export type DifferenceKind = (typeof differenceKinds)[number];
 
-/** A difference; `bad_row`, a row that cannot be read; `at_edge` and `accepted_here`, a completion that another statement may list. */
+/**
+ * The kind of a finding: a difference, a row that cannot be read (`bad_row`), or a completion that another
+ * statement may list (`at_edge`, `accepted_here`).
+ */
 export type FindingKind = DifferenceKind | "bad_row" | "at_edge" | "accepted_here";
 
 /** One finding. Fields that do not apply to its kind are absent. */
 export interface StatementFinding {
-  /** What was found. */
+  /** The kind of the finding. */
   kind: FindingKind;
   /** The line of the statement. */
   line?: number;
@@ -38,7 +41,7 @@ export interface StatementFinding {
   serviceId?: string;
   /** The provider's reference of the transaction. */
   providerId?: string;
-  /** The merchant's order, where the store knows the payment. */
+  /** The merchant's order, if the payment is stored. */
   reference?: string;
   /** The provider channel on the statement. */
   source?: string;
@@ -47,15 +50,17 @@ export interface StatementFinding {
   /** The payment in the store. */
   stored?: Money & { state: PaymentState; completedAt?: string; refunded?: string };
   /**
-   * A decimal string that may be negative. With `amount_differs`: the amount of the statement minus the stored amount. With
-   * `fee_differs`: the net amount minus what gross and fee make. With `payout_differs`: the payout minus the sum of its rows.
+   * The difference, a decimal string that may be negative. With `amount_differs`: the amount of the statement
+   * minus the stored amount. With `fee_differs`: the net amount minus the expected net amount. With
+   * `payout_differs`: the payout minus the sum of its rows.
    */
   difference?: string;
-  /** With `refund_missing_here`: the key to record it with, so that no other statement records it again. */
+  /** With `refund_missing_here`: the key for recording it, so that it is not recorded twice. */
   key?: string;
   /**
-   * With `refund_missing_here`, instead of `key`: the key of a recorded refund of the same amount that no row names. It may be the
-   * refund of this row, if the statement was read with other columns or another UTC offset then. A person decides.
+   * With `refund_missing_here`, instead of `key`: the key of a recorded refund of the same amount that no row
+   * names. It may be the refund of this row, if an earlier statement was read with other columns or another
+   * UTC offset. A person decides.
    */
   recordedKey?: string;
   /** With `fee_differs`: the fee of the row. */
@@ -65,17 +70,18 @@ export interface StatementFinding {
   /** With `payout_differs`: the id of the payout. */
   payout?: string;
   /**
-   * With `paid_twice`: the payment that fulfils the order. With `id_differs`: the other payment
-   * or the other id. With `missing_here` and `unpaid_here`: the only other payment whose customer gave the number of the row.
+   * With `paid_twice`: the payment that fulfils the order. With `id_differs`: the other payment or the other
+   * id. With `missing_here` and `unpaid_here`: the only other payment whose customer gave the number of the
+   * row.
    */
   other?: string;
-  /** With `unmatched_row` that says paid: the payments that fit it, five at most. */
+  /** With `unmatched_row`, if the row is paid: at most five payments that fit the row. */
   candidates?: readonly Candidate[];
-  /** With `bad_row` and `unmatched_row`. */
+  /** With `bad_row` and `unmatched_row`: the problem of the row. */
   problem?: RowProblem;
 }
 
-/** Returns a finding of these fields, without those that are undefined or empty. */
+/** Returns a finding with these fields, without the fields that are undefined or empty. */
 export function newFinding(fields: {
   [Name in keyof StatementFinding]: StatementFinding[Name] | undefined;
 }): StatementFinding {

@@ -37,9 +37,9 @@ export interface CurrencyTotals {
   unpaidThere: Sum;
   /** Payments after the first of their reference. The other sums contain them too. */
   paidTwice: Sum;
-  /** Payments that were completed in the period, of `at_edge` and `accepted_here`: their rows may be on other statements. */
+  /** Payments of `at_edge` and `accepted_here`. Their rows may be on other statements. */
   onOtherStatements: Sum;
-  /** Rows without a difference, of payments that were completed before or after the period. `stored` does not contain them. */
+  /** Matched rows of payments that were completed outside of the period. `stored` does not contain them. */
   ofOtherDays: Sum;
   /** The rows of refunds and reversals. */
   refunds: Sum;
@@ -49,13 +49,13 @@ export interface CurrencyTotals {
   net: Sum;
   /** The payouts that the statement lists. */
   payouts: Sum;
-  /** Statement minus stored amount, over the rows of `amount_differs`. It may be negative. */
+  /** The paid amounts minus the stored amounts, summed over the rows of `amount_differs`. May be negative. */
   amountDifference: string;
 }
 
 /** The sums of one provider channel in one currency. */
 export interface ChannelTotals {
-  /** The name on the statement. Empty where the rows have none. */
+  /** The name of the channel on the statement. Empty if the rows have none. */
   source: string;
   /** The currency of the sums. */
   currency: string;
@@ -69,7 +69,7 @@ export interface ChannelTotals {
 
 /** Counts and sums of a whole run. */
 export interface StatementSummary {
-  /** Half-open; ISO 8601 UTC. Absent where the statement is empty and no period was given. */
+  /** The half-open period in ISO 8601 UTC. Absent if the statement is empty and no period was given. */
   period?: { from: string; to: string };
   /** The numbers of rows. */
   rows: {
@@ -99,6 +99,6 @@ export interface StatementSummary {
   balanced: boolean;
   /** The sums of each currency. */
   currencies: CurrencyTotals[];
-  /** At most 200. Further channels are added up under the source `"*"`. */
+  /** The sums of at most 200 channels. Further channels are added up under the source `"*"`. */
   channels: ChannelTotals[];
 }

@@ -58,7 +58,7 @@ export class Totals {
     add(this.#counters(currency)[counter], storedUnits(value, currency));
   }
 
-  /** Adds minor units of a row. */
+  /** Adds an amount of a row, in minor units, to a sum. */
   addMoney(counter: MoneyCounter, units: bigint, currency: string): void {
     add(this.#counters(currency)[counter], units);
   }
@@ -128,7 +128,7 @@ export class Totals {
   #channel(source: string, currency: string) {
     const known = this.#channels.get(channelKey({ source, currency }));
     if (known) return known;
-    // A column of ids that was mapped as the source must not become a million channels.
+    // If a column of ids was given as the source, each row would have a channel of its own.
     const name = { source: this.#channels.size < maxChannels ? source : "*", currency };
     const channel = this.#channels.get(channelKey(name)) ?? { ...name, matched: zero(), differing: zero() };
     this.#channels.set(channelKey(name), channel);

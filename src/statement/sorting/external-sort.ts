@@ -11,13 +11,16 @@ export interface SortLimits {
   fanIn?: number;
 }
 
-/** Sorts any number of lines by their UTF-16 units, in bounded memory. Full runs go to files, and are merged at the end. */
+/**
+ * Sorts any number of lines by their UTF-16 units, in bounded memory. Writes full runs to files, and merges
+ * the files at the end.
+ */
 export class ExternalSort {
   readonly #parent: string;
   readonly #runLines: number;
   readonly #fanIn: number;
   #lines: string[] = [];
-  /** Files, by how often their lines were merged. */
+  /** The written files, by the number of merges of their lines. */
   readonly #levels: string[][] = [];
   #written = 0;
   #folder: string | undefined;
@@ -28,7 +31,7 @@ export class ExternalSort {
     this.#fanIn = fanIn;
   }
 
-  /** Adds a line. Where it returns a promise, the caller must await it before the next line. */
+  /** Adds a line. If it returns a promise, the caller must await the promise before the next line. */
   add(line: string): Promise<void> | undefined {
     this.#lines.push(line);
     return this.#lines.length < this.#runLines ? undefined : this.#spill();
@@ -44,7 +47,7 @@ export class ExternalSort {
     yield* mergeRuns(this.#levels.flat());
   }
 
-  /** Removes every file. It can be called at any time, and repeatedly. */
+  /** Removes every file. Can be called at any time, and repeatedly. */
   async remove(): Promise<void> {
     this.#lines = [];
     if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true });
@@ -57,7 +60,7 @@ export class ExternalSort {
     await this.#keep(file, 0);
   }
 
-  /** Adds a file to a level. A full level is merged to one file of the next level, so that few files are open. */
+  /** Adds a file to a level. Merges a full level to a file of the next level, so that few files are open. */
   async #keep(file: string, level: number): Promise<void> {
     const runs = (this.#levels[level] ??= []);
     runs.push(file);
@@ -75,6 +78,6 @@ export class ExternalSort {
 }
 
 function sortedLines(lines: string[]): string[] {
-  // By UTF-16 units and not by a locale, because the merge compares them like this.
+  // The order is by UTF-16 units and not by a locale, because the merge compares lines in this order.
   return lines.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 }

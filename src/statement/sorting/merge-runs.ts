@@ -15,9 +15,9 @@ async function* joinLines(batches: Batches): AsyncGenerator<string, void, undefi
   for await (const lines of batches) yield `${lines.join("\n")}\n`;
 }
 
-/** Merges sorted runs. Yields their lines in order, a batch at a time, and removes each run after its last line. */
+/** Merges sorted runs. Yields their lines in order, in batches, and removes each run after its last line. */
 export async function* mergeRuns(files: readonly string[]): AsyncGenerator<string[], void, undefined> {
-  /** In the order of their current lines. */
+  /** The runs that have lines left, in the order of their current lines. */
   const runs: RunReader[] = [];
   try {
     for (const file of files) {
@@ -39,7 +39,7 @@ export async function* mergeRuns(files: readonly string[]): AsyncGenerator<strin
     }
     if (batch.length > 0) yield batch;
   } finally {
-    // The caller may stop early; then some runs are not read to their end.
+    // If the caller stops early, some runs are not read to their end.
     for (const run of runs) await run.remove();
   }
 }
@@ -68,14 +68,14 @@ class RunReader {
     this.#batches = readBatches(file);
   }
 
-  /** Goes to the next line. Returns `false` where that needs {@link refill}. */
+  /** Goes to the next line. Returns `false` if {@link refill} must be called for it. */
   advance(): boolean {
     if (this.#next === this.#lines.length) return false;
     this.current = this.#lines[this.#next++];
     return true;
   }
 
-  /** Reads the next lines, and goes to the first of them. */
+  /** Reads the next batch of lines, and goes to its first line. */
   async refill(): Promise<void> {
     const { value } = await this.#batches.next();
     this.#lines = value ?? [];
