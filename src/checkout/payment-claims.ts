@@ -13,7 +13,7 @@ export interface PaymentClaim {
 
 /** The kind of the notes that keep the claims of a payment, by its clientId. */
 const claimNotes = "claim";
-/** The kind of the notes that lead from a number to the payments with that claim. */
+/** The kind of the notes that list the payments whose customers gave a number. */
 const numberNotes = "claimed";
 /** The kind of the notes of payments whose claim waits for an answer, in the order of their creation. */
 const openNotes = "claim_open";
@@ -63,7 +63,7 @@ export async function keepClaim<Tx>(
     // The notes are in the order of their keys, to avoid deadlocks.
     return [
       { kind: claimNotes, id: clientId, version: note?.version ?? 0, value: { claims } },
-      // The open note is written again, to conflict with a person who settles the claims without this number.
+      // The open note is written again, so that settling the claims without this number fails.
       { ...open, version: known?.version ?? 0, value: known?.value ?? { since: claim.at } },
       ...(await changedNumbers(store, clientId, { number: claim.number, dropped })),
     ];
@@ -94,8 +94,8 @@ async function saveNotes<Tx>(
 }
 
 /**
- * Returns the notes of numbers that lead to the payment from now on, and of those that no longer do. The
- * notes are sorted to avoid deadlocks.
+ * Returns the notes of numbers that lead to the payment from now on, and of numbers that no longer lead to
+ * it. The notes are sorted to avoid deadlocks.
  */
 async function changedNumbers<Tx>(
   store: PaymentStore<Tx>,

@@ -10,7 +10,7 @@ export interface PaymentRequest {
   /** The amount to pay: above zero, with no more decimals than the currency has. */
   total: Money;
   /**
-   * The id of this payment alone: 1 to 64 characters of A-Z a-z 0-9 . _ : -
+   * The id of the payment, which no other payment has: 1 to 64 characters of A-Z a-z 0-9 . _ : -
    *
    * @default a new UUID
    */

@@ -22,7 +22,7 @@ export function readReturnToken(token: string): { clientId: string; hash: string
   return match ? { clientId: match[1]!, hash: hashOf(match[2]!) } : undefined;
 }
 
-/** Returns whether the hash is of the payment's token, which is still valid. Compares in constant time. */
+/** Returns whether the payment has a valid token with this hash. Compares in constant time. */
 export function isReturnTokenOf(payment: Payment, hash: string, now: Date): boolean {
   const kept = Buffer.from(payment.returnKeyHash ?? "");
   const given = Buffer.from(hash);

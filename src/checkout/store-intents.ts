@@ -11,7 +11,7 @@ export interface Intent {
   clientId: string;
   returnKeyHash: string;
   /**
-   * The time at which its caller gives up, by `performance.now()`. After this time the intent is not stored,
+   * The time at which the caller gives up, by `performance.now()`. After this time the intent is not stored,
    * because it could replace a newer attempt.
    */
   giveUpAt: number;
@@ -57,7 +57,7 @@ export async function storeIntents<Tx>(
       return attempts;
     });
   } catch (error) {
-    // Another process stored an attempt for this reference, or took the clientId, after this one had read.
+    // Another process stored an attempt for this reference, or took the clientId, after this call had read.
     if (error instanceof ChoiceOutdated && intents.length === 1) return [{ kind: "outdated" }];
     throw error;
   }

@@ -58,7 +58,7 @@ function answered(
   { serviceId, checkoutUrl, status, captured, createdAt }: ServicePayment,
   updatedAt: string,
 ): Payment {
-  // If a webhook arrived before the answer, its state stays. An answer never ends a payment.
+  // If a webhook arrived before the answer, the state from the webhook stays. An answer never ends a payment.
   const state = isUnanswered(current) ? "pending" : current.state;
   const isNewer = stateOf(status) === "pending" && isFarther(status, current.status);
   const updated = { ...current, ...(isNewer && { status }), state, serviceId, checkoutUrl, updatedAt };

@@ -3,9 +3,9 @@ import { queryError, queryTime, refuseUnknown } from "./reading/query.js";
 
 /** The number of pruned records. */
 export interface Pruned {
-  /** Webhooks whose raw bytes were deleted; their rows stay. */
+  /** The number of webhooks whose raw bytes were deleted. Their rows stay. */
   webhooks: number;
-  /** Deleted events, whose dispatches were all done or retired. */
+  /** The number of deleted events. Their dispatches were all done or retired. */
   events: number;
 }
 

@@ -111,7 +111,7 @@ function boundOf(option: string, given: Date | string): string {
   // A time without an offset would depend on the time zone of the machine.
   const isUsable =
     typeof given !== "string" ||
-    // JavaScript takes 31 September for 1 October.
+    // JavaScript reads 31 September as 1 October.
     (/^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(given) && isDateTime(`${given.slice(0, 10)}T00:00:00Z`));
   const date = new Date(given);
   if (!isUsable || Number.isNaN(date.getTime()))

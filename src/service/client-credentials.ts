@@ -46,8 +46,8 @@ const maxMarginMs = 60_000;
 
 /**
  * Gets access tokens with OAuth 2 client credentials (RFC 6749, 4.4), by a form POST. A token is kept until a
- * tenth of its lifetime is left, at most 60 s. If the answer has no lifetime, it is five minutes. Callers
- * that need a token at the same time share one request, also after a 401.
+ * tenth of its lifetime is left, at most 60 s. If the answer has no lifetime, five minutes are assumed.
+ * Callers that need a token at the same time share one request, also after a 401.
  *
  * `get` rejects with `access_token_refused` if the issuer answers 400, 401 or 403. It rejects with
  * `access_token_unavailable` for every other failure, with the reason as `cause`.

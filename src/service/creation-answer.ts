@@ -30,7 +30,7 @@ const maxMessageLength = 500;
 const mayExist =
   "The payment may exist: do not send it again. Its webhook or the service's dashboard shows whether it does.";
 
-/** The 4xx statuses after which the payment may exist: a timeout at the service, or a conflict with it. */
+/** The 4xx statuses after which the payment may exist: a timeout, or a conflict with a stored payment. */
 const uncertainRefusals: readonly number[] = [408, 409];
 
 /** Returns the payment in the service's answer. Throws a `PaymentCreationError` if there is none. */

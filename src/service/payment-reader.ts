@@ -8,7 +8,7 @@ import { because } from "../shared/because.js";
 /** A payment as the service shows it. Its fields are then read by the rules of webhooks. */
 export type ShownPayment = Readonly<Record<string, unknown>>;
 
-/** Reads payments from the service, at addresses that the interface document does not show. */
+/** Reads payments, at addresses that the interface document does not show. `closing` ends a request early. */
 export interface PaymentReader {
   /**
    * Reads one payment with `GET /v1/payments/{id}`. The answer is the payment, or has it under `data`.

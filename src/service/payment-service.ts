@@ -68,7 +68,7 @@ function bodyOf({ clientId, total, successUrl, cancelUrl }: CreatePaymentRequest
   return JSON.stringify(body);
 }
 
-/** Gets a token. Without a token the creation has certainly failed, because no payment was made. */
+/** Gets a token. If there is none, the creation has failed: no request was sent, or it was refused. */
 async function tokenFor(accessToken: AccessToken, call: Call, refused: string | undefined): Promise<string> {
   const { signal, timeoutMs } = call;
   try {

@@ -76,13 +76,13 @@ export const rowProblemCodes = [
 
 export type RowProblemCode = (typeof rowProblemCodes)[number];
 
-/** A payment that may be the payment of a row. */
+/** A payment that a row may be about. */
 export type Candidate = Pick<Payment, "clientId" | "reference" | "state">;
 
 /** The beginning of the message about a row without ids. */
 export const withoutIds = "The row has neither a clientId nor a serviceId";
 
-/** A row. If it has no ids and fits no payment or several, `unmatched` has the problem. */
+/** A row, with `unmatched` if it has no ids and does not fit exactly one payment. */
 export interface NamedRow extends StatementRow {
   unmatched?: { problem: RowProblem; candidates: readonly Candidate[] };
 }

@@ -26,13 +26,13 @@ const toldNotes = "attention_told";
 /** An announced entry, as its note stores it. */
 type Told = ClosedEntry & { toldAt: string; remindedAt?: string };
 
-/** The maximum number of open entries, and of announced entries, that one sweep reads. */
+/** The number of open entries, and of announced entries, that one sweep reads. The next sweep continues. */
 const maxPerSweep = 500;
 
 /** The rules whose facts are in the store. */
 const storedRules = attentionRules.filter((rule) => ruleTable[rule].of !== "process");
 
-/** An event, and the note whose version prevents that two processes raise the event. */
+/** An event, and the note whose version keeps another process from raising the event too. */
 interface Announcement {
   event: EventDraft;
   clientId: string | undefined;

@@ -27,7 +27,7 @@ export interface AttentionAction {
    * - `snooze`: the entry is not listed until the time `until`. It is listed again later if its fact still
    *   exists.
    * - `note`: the `reason` is kept for other people.
-   * - `settle`: nothing more needs to be done. The present facts from the store are kept beside the `reason`.
+   * - `settle`: nothing more needs to be done. The stored payment, webhooks or dispatch are kept as evidence.
    */
   action: "assign" | "snooze" | "note" | "settle";
   /** The person who acts: 1 to 128 characters. */
@@ -45,7 +45,7 @@ export interface AttentionAction {
   document?: string | undefined;
   /** The `version` of the entry that the person saw. The action fails if the entry has another version. */
   version?: number | undefined;
-  /** A key for one click, for example: 1 to 128 characters. A second call with this key does nothing. */
+  /** The key of the action, for example of one click: 1 to 128 characters. Repeating it does nothing. */
   key?: string | undefined;
   /**
    * Whether nothing is stored. `changed` then says whether the action would change the entry.
@@ -120,7 +120,10 @@ export async function attend<Tx>(
   return { entry: entryOf(fact, { ...changed, version: changed.version + 1 }, parts.now()), changed: true };
 }
 
-/** Writes the note and, to settle, what ends the fact. Throws `store_conflict` if the fact has changed. */
+/**
+ * Writes the note. The action `settle` also writes the changes that end the fact. Throws `store_conflict` if
+ * the fact has changed meanwhile.
+ */
 async function saveAction<Tx>(
   parts: AttendParts<Tx>,
   tx: Tx,

@@ -17,7 +17,7 @@ export interface FactParts<Tx> {
   now: () => Date;
   /** The option `unmatchedAfterMs`. With `any age`, facts that are too young for an entry count, too. */
   unmatchedAfterMs: number | "any age";
-  /** Returns the reasons why this process is not well. */
+  /** Returns the reasons why this process is not healthy. */
   reasons: () => Promise<readonly { code: string; message: string }[]>;
 }
 
@@ -30,7 +30,7 @@ const maxOfPayments = 1000;
 interface Source {
   /** Returns at most `limit` facts of a rule, after a position, in an order that does not change. */
   page(rule: AttentionRule, after: Fact["position"] | undefined, limit: number): Promise<Fact[]>;
-  /** Returns the fact of a rule about one subject, if it is there. */
+  /** Returns the fact of a rule about one subject, if it exists. */
   one(rule: AttentionRule, subject: string): Promise<Fact | undefined>;
 }
 

@@ -34,7 +34,7 @@ export interface Fact {
 
 /** A rule: the source of its facts, their minimum age, and its text. The end of a fact closes its entry. */
 export interface Rule {
-  /** The kind of subject. Facts of `process` are about this process only. Health reports them instead. */
+  /** The kind of subject. Facts of `process` are about this process only, and are in no store. */
   of: "claim" | "payment" | "webhook" | "dispatch" | "handler" | "process";
   /**
    * The minimum age of a fact that is an entry, in milliseconds. `unmatched` is the option
@@ -75,7 +75,7 @@ function amountOptions(fact: Fact): string {
   return `--amount ${value} --currency ${currency}`;
 }
 
-/** Returns the cause that the payment shows. A later report overwrites a report that ended the payment. */
+/** Returns why a payment is late. The payment does not keep an earlier report that ended it. */
 function whyLate({ payment }: Fact): string {
   const { cancelReturnedAt, completedAt = "", replacedBy, overdueAt, failure } = payment ?? {};
   if (cancelReturnedAt !== undefined && cancelReturnedAt < completedAt)
@@ -209,7 +209,7 @@ export const ruleTable: Readonly<Record<AttentionRule, Rule>> = {
   },
 };
 
-/** Returns the time before which a fact must have started to be an entry; `undefined` for any time. */
+/** Returns the time after which a fact is too young to be an entry; `undefined` if every age counts. */
 export function ruleEnd(
   { now, unmatchedAfterMs }: { now: () => Date; unmatchedAfterMs: number | "any age" },
   rule: AttentionRule,
@@ -219,7 +219,7 @@ export function ruleEnd(
   return new Date(now().getTime() - (afterMs === "unmatched" ? unmatchedAfterMs : afterMs)).toISOString();
 }
 
-/** Returns the times of {@link ruleEnd} of all rules that have one. */
+/** Returns the {@link ruleEnd} of each rule that has one. */
 export function ruleEnds(parts: Parameters<typeof ruleEnd>[0]): NonNullable<CountsOptions["before"]> {
   const ends = attentionRules.flatMap((rule) => {
     const end = ruleEnd(parts, rule);

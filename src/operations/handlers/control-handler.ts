@@ -17,7 +17,7 @@ export interface PauseOptions {
   /** The name of the person who pauses the handler: 1 to 128 characters. */
   by: string;
   /**
-   * A key for one click, for example: 1 to 128 characters. A second call with this key does nothing.
+   * The key of this change, for example of one click: 1 to 128 characters. Repeating the key does nothing.
    * @default none
    */
   key?: string | undefined;
@@ -30,7 +30,7 @@ export interface ResumeOptions {
   /** The reason, for other people: 1 to 1,000 characters. @default no reason is kept */
   reason?: string | undefined;
   /**
-   * A key for one click, for example: 1 to 128 characters. A second call with this key does nothing.
+   * The key of this change, for example of one click: 1 to 128 characters. Repeating the key does nothing.
    * @default none
    */
   key?: string | undefined;
@@ -43,7 +43,7 @@ export interface LimitOptions {
   /** The person who limits the handler: 1 to 128 characters. @default no name is kept */
   by?: string | undefined;
   /**
-   * A key for one click, for example: 1 to 128 characters. A second call with this key does nothing.
+   * The key of this change, for example of one click: 1 to 128 characters. Repeating the key does nothing.
    * @default none
    */
   key?: string | undefined;

@@ -35,7 +35,7 @@ const maxHoldMs = 5 * 60 * 1000;
 /** The parts of the kit that lookups use. */
 export interface LookupParts<Tx> extends RecordingParts<Tx> {
   notify: Notify;
-  /** Returns the time without new jumps of the clock. It decides only whether a lookup is the last one. */
+  /** Returns the time without new clock jumps, which decides whether a lookup is the last one. */
   cautiousNow: () => Date;
 }
 
@@ -67,7 +67,7 @@ export class Lookups<Tx> {
   readonly #scan: ListScan;
   readonly #waiting = new Set<string>();
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** Payments whose next lookup was planned just after a clock jump. A wrong clock plans days too late. */
+  /** Payments whose next lookup was planned just after a clock jump, and may be days too late. */
   readonly #plannedInJump = new Set<string>();
   #draining: Promise<void> | undefined;
   /** Whether `askNow` was called after the drain had taken all payments that waited. */
@@ -149,7 +149,7 @@ export class Lookups<Tx> {
     return asked;
   }
 
-  /** Looks up payments that were planned in a clock jump, after the correction or after an hour. */
+  /** Looks up the payments that were planned in a clock jump, after the jump has ended. */
   #askAfterJump(): void {
     const { now, cautiousNow } = this.#parts;
     if (this.#plannedInJump.size === 0 || isJumped(now(), cautiousNow())) return;

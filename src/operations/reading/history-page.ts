@@ -29,7 +29,7 @@ export async function readHistoryPage<Tx>(
   const { limit = maxPerPage, cursor } = query;
   expectLimit(limit, maxPerPage);
   const before = cursor === undefined ? {} : cursorPosition(cursor, isPosition);
-  // One more than requested, to know whether there is a next page.
+  // One record more than requested shows whether there is a next page.
   const found = await store.history(clientId, { limit: limit + 1, before });
   const [webhooks, events, resolutions] = [
     found.webhooks.slice(-limit),

@@ -74,7 +74,7 @@ export async function listPayments<Tx>(
   const page = {
     ...withoutUndefined({ state, reference, providerId, ...period, after }),
     newestFirst: first === "newest",
-    // One more than requested, to know whether there is a next page.
+    // One payment more than requested shows whether there is a next page.
     limit: limit + 1,
   };
   const found = await (claimed === undefined ? store.list(page) : listClaimed(store, claimed, page));

@@ -121,7 +121,7 @@ interface Run {
   person: Pick<ResolutionRecord, "by" | "reason"> | undefined;
   /** Payments as a dry run would have stored them, by clientId. */
   unsaved: Map<string, Payment>;
-  /** The eventKeys by the current rules of webhooks in this replay that are stored with another eventKey. */
+  /** The eventKeys, by the current rules, of this replay's webhooks that are stored with another eventKey. */
   seen: Set<string>;
 }
 
@@ -174,8 +174,8 @@ async function replayPage<Tx>(
 }
 
 /**
- * Returns whether the decision differs from the stored one. An applied webhook stays applied, although the
- * payment already has its status.
+ * Returns whether the decision differs from the stored one. An applied webhook would be `stale` by now, but
+ * it stays applied.
  */
 function isChange(
   { outcome }: WebhookRecord,

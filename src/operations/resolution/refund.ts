@@ -8,7 +8,7 @@ import { type Changes, type ResolutionRecord } from "../../store/index.js";
 import { type EventDraft, withoutKey } from "../../webhook/recording/payment-events.js";
 import { notPossible, type Resolution, resolutionInvalid, resolvedEvent } from "./resolution.js";
 
-/** Throws `resolution_invalid` if a refund has an invalid field, or another action a field of refunds. */
+/** Throws `resolution_invalid` for an invalid field of a refund, or for such a field in another action. */
 export function checkRefund({ action, amount, key, reversal, clientId, receiptId }: Resolution): void {
   if (action !== "refunded") {
     if ((amount ?? key ?? reversal) === undefined) return;

@@ -43,8 +43,8 @@ export interface Resolution {
   reversal?: boolean | undefined;
   /**
    * The evidence that the payment is paid, or that money went back. `accept` needs evidence for an
-   * inadmissible webhook, and for a payment without a webhook that is not completed. It takes none with other
-   * webhooks.
+   * inadmissible webhook, and for a payment without a webhook that is not completed. It takes no evidence
+   * with other webhooks.
    */
   evidence?: Evidence | undefined;
   /** The reason, for readers of the history: 1 to 1,000 characters. */
@@ -61,7 +61,7 @@ export interface Resolved {
   resolution: ResolutionRecord;
   /** Whether this call stored `resolution`, or with `dryRun` would. False for an earlier resolution. */
   resolved: boolean;
-  /** The payment as it is stored, or with `dryRun` as it would be stored. Absent if it is unknown. */
+  /** The payment as it is stored, or with `dryRun` as it would be stored. Absent without such a payment. */
   payment?: Payment;
 }
 

@@ -11,7 +11,7 @@ import { inGroups } from "./in-groups.js";
 
 /** The parts of the kit that raising uses. */
 export interface RaisingParts<Tx> extends RecordingParts<Tx> {
-  /** Returns the time without new clock jumps. It decides which webhooks are due: events cannot be undone. */
+  /** Returns the time without new clock jumps. Ages use it, because raised events cannot be undone. */
   cautiousNow: () => Date;
 }
 
@@ -19,8 +19,8 @@ export interface RaisingParts<Tx> extends RecordingParts<Tx> {
 const maxPagesPerSweep = 20;
 
 /**
- * Raises an event for each webhook that has waited too long: `payment.unmatched` if no payment has its
- * clientId, `payment.unconfirmed` if no lookup confirmed it. Decides each webhook once more before. Raises
+ * Decides each webhook that has waited too long once more. If it still waits, raises an event:
+ * `payment.unmatched` if no payment has its clientId, `payment.unconfirmed` if no lookup confirmed it. Raises
  * one event for a webhook even if several processes sweep. Resolves to the number of events.
  */
 export async function raiseWaiting<Tx>(parts: RaisingParts<Tx>, unmatchedAfterMs: number): Promise<number> {
@@ -41,9 +41,9 @@ export async function raiseWaiting<Tx>(parts: RaisingParts<Tx>, unmatchedAfterMs
 }
 
 /**
- * Locks the webhooks, so that no other sweep raises them too. Locks no payments, because matching locks the
- * payment first and the webhook second, and both would deadlock. A payment that is stored meanwhile is
- * matched later.
+ * Locks the webhooks, so that no other sweep raises them too. Locks no payments: matching locks the payment
+ * first and the webhook second, so there could be a deadlock. A payment that is stored meanwhile is matched
+ * later.
  */
 async function raisePage<Tx>(
   { store, now, newId }: RecordingParts<Tx>,

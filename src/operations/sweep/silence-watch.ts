@@ -15,7 +15,7 @@ const maxRead = 500;
 
 /** The state of the watch for one channel, or for all webhooks. */
 interface Watched {
-  /** The time of the last webhook, or later the time at which a silence of all channels ended. */
+  /** The time of the last webhook, or the time at which a later silence of all channels ended. */
   last: number;
   usual: ((ms: number) => number) | undefined;
   silence: Silence | undefined;

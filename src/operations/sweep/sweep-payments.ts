@@ -36,8 +36,8 @@ const maxLookupWaitMs = 2000;
 
 /**
  * Makes the sweeper, which finds payments for which no webhook arrives. A sweep waits for `recorder` and
- * calls `lookups`. It is bounded and safe to run in several processes: each mark is committed with its event,
- * under a lock.
+ * calls `lookups`. A sweep is bounded and safe to run in several processes, because each mark is committed
+ * with its event, under a lock.
  */
 export function createSweeper<Tx>(
   parts: RaisingParts<Tx>,

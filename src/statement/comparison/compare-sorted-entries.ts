@@ -47,7 +47,7 @@ class EntryReader {
     this.#period = period;
   }
 
-  /** Returns the findings about this entry, and those about the previous payment if that has ended. */
+  /** Returns the findings about this entry, and about the previous payment if it has no more entries. */
   next(entry: RowEntry | PaymentEntry): StatementFinding[] {
     const found = entry.key === this.#key ? [] : this.end();
     this.#key = entry.key;
@@ -111,8 +111,8 @@ function refundOf(row: RowEntry): StatementFinding {
 }
 
 /**
- * Counts payments that no row names. Changes the kind of those that a person accepted. Adds the sibling
- * entries of all, because one of them may be the second payment of its reference.
+ * Counts payments that no row names. Changes the kind of those that a person accepted. Adds their sibling
+ * entries, because one of them may be the second payment of its reference.
  */
 async function addUnlisted(
   store: PaymentStore,

@@ -48,8 +48,7 @@ export function createRowNamer(
     const numbered = providerId
       ? (await store.list({ providerId, newestFirst: true, limit: maxCandidates })).filter(isOwn)
       : [];
-    // If several payments have the number, the amount must not decide between them, because it could be
-    // chance.
+    // If several payments have the number, the amount is not used, because it could select the wrong payment.
     if (numbered.length > 0)
       return nameBy(
         row,

@@ -65,8 +65,8 @@ export class RefundRows {
       return [];
     }
     this.#run.count("refund_missing_here");
-    // If an earlier statement was read with other columns or another UTC offset, the same row had another
-    // key.
+    // If an earlier statement was read with other columns or another UTC offset, this row had another key
+    // then.
     const recordedKey = this.#recorded.find(
       (one) => sameTotal(one.amount, statement!) && !keys.has(one.key),
     )?.key;

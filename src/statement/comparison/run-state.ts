@@ -79,7 +79,7 @@ export class RunState {
     const { period } = this.#options;
     if (period) return period;
     const { bad, read } = this.rows;
-    // Rows of other shops are not noted, so their days are unknown.
+    // Rows of other shops do not count for the days.
     if (this.firstProblem !== undefined && this.#days === undefined)
       throw new TillkitError(
         "statement_unreadable",
@@ -91,7 +91,7 @@ export class RunState {
     return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
   }
 
-  /** Throws `option_invalid` if no row and no payment is of the given period: then none could be missing. */
+  /** Throws `option_invalid` if the given period has no row and no payment: it is probably wrong. */
   expectPeriod({ from, to }: Period): void {
     const { all, far } = this.#dated;
     if (all === 0 || far < all || this.completed > 0) return;

@@ -64,7 +64,10 @@ function distinct(ids: readonly (string | undefined)[]): string[] {
   return [...new Set(ids.filter((id) => id !== undefined && id !== ""))] as string[];
 }
 
-/** Adds `other` to findings that miss a payment: the only payment whose customer gave the number. */
+/**
+ * Adds `other` to the findings of rows without a completed payment. It is the only other payment whose
+ * customer gave the row's number.
+ */
 export async function nameClaimants(store: PaymentStore, found: readonly StatementFinding[]): Promise<void> {
   const open = found.filter(({ kind }) => kind === "missing_here" || kind === "unpaid_here");
   const numbered = open.filter(({ other, providerId }) => other === undefined && providerId !== undefined);

@@ -11,7 +11,7 @@ export type CsvRecord =
 
 /** Options of reading records. */
 export interface RecordOptions {
-  /** @default the most frequent of `,` `;` tab `|` in the first record */
+  /** The delimiter. @default the most frequent of `,` `;` tab `|` in the first record */
   delimiter?: string | undefined;
   /** The prefix of comment lines. */
   comment: string | undefined;

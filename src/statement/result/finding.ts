@@ -55,7 +55,7 @@ export interface StatementFinding {
    * `payout_differs`: the payout minus the sum of its rows.
    */
   difference?: string;
-  /** With `refund_missing_here`: the key for recording it, so that it is not recorded twice. */
+  /** With `refund_missing_here`: the key with which the refund is recorded, so that it is recorded once. */
   key?: string;
   /**
    * With `refund_missing_here`, instead of `key`: the key of a recorded refund of the same amount that no row

@@ -25,7 +25,7 @@ export type RowBucket =
 export interface CurrencyTotals {
   /** Three capital letters of ISO 4217. */
   currency: string;
-  /** All rows that say paid. */
+  /** All paid rows. */
   statement: Sum;
   /** All payments that were completed in the period. */
   stored: Sum;
@@ -59,7 +59,7 @@ export interface ChannelTotals {
   source: string;
   /** The currency of the sums. */
   currency: string;
-  /** All rows of the channel that say paid. */
+  /** All paid rows of the channel. */
   statement: Sum;
   /** Paid rows that agree with the stored payment. */
   matched: Sum;
@@ -80,7 +80,7 @@ export interface StatementSummary {
     foreign: number;
     /** Rows that are unpaid on both sides. */
     unpaid: number;
-    /** Rows with a time outside of the period. They are compared like all others. */
+    /** Rows with a time outside of the period. They are compared like other rows. */
     outsidePeriod: number;
     /** Paid rows that agree with the stored payment. */
     matched: number;

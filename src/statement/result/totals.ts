@@ -128,7 +128,7 @@ export class Totals {
   #channel(source: string, currency: string) {
     const known = this.#channels.get(channelKey({ source, currency }));
     if (known) return known;
-    // If a column of ids was given as the source, each row would have a channel of its own.
+    // The number of channels is limited, because the source may be a column of ids by mistake.
     const name = { source: this.#channels.size < maxChannels ? source : "*", currency };
     const channel = this.#channels.get(channelKey(name)) ?? { ...name, matched: zero(), differing: zero() };
     this.#channels.set(channelKey(name), channel);

@@ -20,7 +20,7 @@ export class ExternalSort {
   readonly #runLines: number;
   readonly #fanIn: number;
   #lines: string[] = [];
-  /** The written files, by the number of merges of their lines. */
+  /** The written files, by how often their lines were merged. */
   readonly #levels: string[][] = [];
   #written = 0;
   #folder: string | undefined;
