@@ -36,7 +36,7 @@ export function chooseAttempt(
 
   const open = ofReference.find((payment) => payment.open);
   if (open && sameTotal(open.total, total)) {
-    // The absolute difference, because another host's clock may be ahead.
+    // The age is an absolute difference, because another host's clock may be ahead.
     const age = Math.abs(now.getTime() - Date.parse(open.createdAt));
     // The checkout address comes with the service's answer. A webhook may have arrived before the answer.
     if (open.checkoutUrl === undefined && age < creationMs) return { kind: "wait", payment: open };

@@ -92,7 +92,7 @@ export function plainMetadata(metadata: unknown): Readonly<Record<string, unknow
     const plain: unknown = JSON.parse(json);
     if (isObject(plain) && Buffer.byteLength(json) <= maxMetadataBytes) return plain;
   } catch {
-    // A cycle, a BigInt, or a value that JSON cannot write.
+    // JSON cannot write a cycle or a BigInt, for example. The error is thrown below.
   }
   throw new TillkitError(
     "metadata_invalid",

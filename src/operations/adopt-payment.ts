@@ -41,7 +41,7 @@ export interface AdoptedPayment {
   webhooks?: { outcome: Outcome; reason?: string }[];
 }
 
-/** The error if another call stored the payment after this call had looked for it. */
+/** Thrown if another call stored the payment after this call had looked for it. */
 class AdoptionOutdated extends Error {}
 
 const maxTries = 5;
@@ -126,7 +126,7 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
     const { takenClientIds } = await store.save(tx, { created: [{ ...payment, open: isFirst }] });
     if (takenClientIds.length > 0) throw new AdoptionOutdated();
     if (isFirst) await store.save(tx, { updated: [payment] });
-    // In the same commit: if the answer of the commit is lost, no other code decides these webhooks.
+    // The webhooks are decided in the same commit. If its answer is lost, no other code decides them.
     await rematchIn(tx, parts, [clientId], { limit: store.maxGroup === Infinity ? Infinity : 1 });
     if (by !== undefined) {
       const now = (await store.lock(tx, { clientIds: [clientId] })).payments;

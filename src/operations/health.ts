@@ -126,10 +126,10 @@ export interface HealthParts<Tx> extends Pick<Intake, "foreign"> {
   spoolingDownAfterMs: number;
 }
 
-/** The minimum number of wrong signatures for a reason. Fewer can be a short attack. */
+/** The minimum number of wrong signatures for `signatures_failing`. Fewer can be a short attack. */
 const minMismatches = 10;
 
-/** The minimum number of failed sweeps in a row for a reason. Fewer can be a short outage. */
+/** The minimum number of failed sweeps in a row for `sweep_failing`. Fewer can be a short outage. */
 const minFailedSweeps = 3;
 
 /** Returns the function behind `payments.health`. Counts refused webhooks from now on. */

@@ -108,7 +108,7 @@ function messageIn(body: Buffer, token: string): string | undefined {
   const { title, detail } = json as { title?: unknown; detail?: unknown };
   const text = [title, detail]
     .filter((part) => typeof part === "string")
-    // Controls, invisible format characters (bidirectional marks), line separators, lone surrogates.
+    // Replaces control characters, invisible format characters, line separators and lone surrogates.
     .map((part) => part.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, " ").trim())
     .filter((part) => part !== "")
     .join(": ")

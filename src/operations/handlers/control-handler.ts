@@ -182,7 +182,7 @@ export async function changeNote<Tx>(
       throw error;
     }
     onChanged();
-    // In the form that the store returns, without the fields that are undefined.
+    // The result has the form that the store returns, without undefined fields.
     return {
       ...controlOf({ id: name, value: JSON.parse(JSON.stringify(value)) as object & typeof value }),
       changed: true,

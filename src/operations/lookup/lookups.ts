@@ -106,7 +106,7 @@ export class Lookups<Tx> {
     if (this.#closing.signal.aborted) return;
     if (this.#waiting.size < maxWaiting) this.#waiting.add(clientId);
     this.#hasMore = true;
-    // Started even if the set is full, because no other call looks up payments that are left after failures.
+    // The drain starts even if the set is full: nothing else looks up payments that are left after failures.
     this.#startDrain();
   }
 

@@ -166,7 +166,7 @@ function entryOfClaim({ number, at }: PaymentClaim, reported: LastReport | undef
 
 function entryOfReport(reported: LastReport): HistoryEntry {
   const { at, verified } = reported;
-  // In a fixed order, because the order of the stored fields depends on the store.
+  // The fields are in a fixed order, because their stored order depends on the store.
   const said = lastReportFields.map((field) => {
     const value = reported[field];
     if (field === "status" || value === undefined) return "";

@@ -109,7 +109,7 @@ async function storeResolution<Tx>(
   tries = 5,
 ): Promise<{ resolution: ResolutionRecord; payment: Payment | undefined } | undefined> {
   const { store, newId, policy, announceEvents } = parts;
-  // Saved with the resolution. If two calls accept one number for two payments, one of them reads again.
+  // If two calls accept one number for two payments, these notes conflict, and one call reads again.
   const notes = await notesOfNumber(store, subject.clientId, resolution.evidence?.providerId);
   await refuseUsedNumber(store, resolution);
   const report = subject.webhook && reportOf(subject.webhook);

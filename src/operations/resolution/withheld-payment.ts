@@ -32,7 +32,7 @@ export function acceptWithheld(
   return { payment, events };
 }
 
-/** Returns the order's other pending attempts as settled, so that they need no person when overdue. */
+/** Returns the order's other pending attempts as settled, so that they do not need a person later. */
 export function settleAttempts(accepted: Payment, payments: readonly Payment[], at: string): Payment[] {
   return payments
     .filter(({ clientId, reference }) => clientId !== accepted.clientId && reference === accepted.reference)
