@@ -17,7 +17,7 @@ export interface HandlerChange {
   retired?: number;
   /** The `key` of the call, if it had one. */
   key?: string;
-  /** ISO 8601 UTC. */
+  /** The time of the change: ISO 8601 UTC. */
   at: string;
 }
 
@@ -33,7 +33,7 @@ export interface HandlerControl {
   changes: readonly HandlerChange[];
 }
 
-/** The kind of the notes of {@link HandlerControl}. */
+/** The kind of the notes that contain a {@link HandlerControl}. */
 export const handlerNotes = "handler";
 
 /** The kind of the notes that contain how far a limit is used up. */

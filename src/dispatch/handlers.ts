@@ -23,7 +23,7 @@ const namePattern = /^[A-Za-z0-9._:-]{1,64}$/;
 export class Handlers<Tx> {
   readonly #handlers: Registered<Tx>[] = [];
 
-  /** @throws TillkitError `option_invalid`, `handler_name_taken` */
+  /** Registers a handler. Throws `option_invalid` or `handler_name_taken`. */
   add(event: EventType | "*", run: AnyHandler<Tx>, options: HandlerOptions = {}): void {
     const { name = event === "*" ? "any" : event, timeoutMs, transaction } = options;
     const names = { name, timeoutMs, transaction };
@@ -62,7 +62,7 @@ export class Handlers<Tx> {
     );
   }
 
-  /** Returns the keys of the handlers whose runs may share a transaction, by their names. */
+  /** Returns the keys of the handlers whose runs may share a transaction, by handler name. */
   sharedKeys(): Map<string, HandlerKey[]> {
     const found = new Map<string, HandlerKey[]>();
     for (const { key, isShared } of this.#handlers)

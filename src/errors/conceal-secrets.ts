@@ -66,7 +66,7 @@ function remember(secrets: Map<string, readonly string[]>, bytes: Buffer): void 
   if (bytes.length < minBytes) return;
   const key = bytes.toString("latin1");
   const forms = secrets.get(key) ?? writtenForms(bytes);
-  // The secret is inserted again, so that the one that was used last is forgotten last.
+  // The secret is inserted again, so that the least recently used one is forgotten first.
   secrets.delete(key);
   secrets.set(key, forms);
   if (secrets.size > maxRemembered) secrets.delete(secrets.keys().next().value!);

@@ -6,9 +6,9 @@ import { type PaymentRouter } from "./payment-router.js";
 
 /**
  * Returns a function from a `Request` to its `Response`, for frameworks that have these instead of Node's:
- * the route handlers of Next.js, Hono, Bun. It answers all addresses below the path of `publicUrl`, as the
- * router does, and every other with 404. It rejects with an error that the router passes on, which none of
- * its own endpoints does.
+ * the route handlers of Next.js, Hono, Bun. The function handles all addresses below the path of `publicUrl`,
+ * as the router does, and returns 404 for every other address. It rejects only with an error that the router
+ * passes on.
  *
  * @example
  * // app/payments/[...path]/route.js of Next.js

@@ -207,7 +207,7 @@ function readers<Tx>(store: PaymentStore<Tx>) {
   } satisfies Partial<Payments<never, Tx>>;
 }
 
-/** Returns the methods with which people read the entries that need them, and change them. */
+/** Returns the methods that read and change the entries that need a person. */
 function attentionMethods<Covers extends SignedField, Tx>(
   core: Core<Tx>,
   { unmatchedAfterMs }: ResolvedOptions<Covers, Tx>,

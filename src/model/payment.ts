@@ -143,7 +143,7 @@ export interface Refund {
 
 /** A payment that is paid. */
 export interface CompletedPayment extends Payment {
-  /** Final: no later report changes it. */
+  /** The final state. No later report changes it. */
   state: "completed";
   /** When the kit recorded the completion. */
   completedAt: string;

@@ -46,7 +46,7 @@ const undecidingFields = ["timestamp", "providerId", "source"] as const satisfie
 /** A field that decides nothing. */
 export type UndecidingField = (typeof undecidingFields)[number];
 
-/** Returns whether nothing is decided by the field. */
+/** Returns whether the kit decides nothing by the field. */
 export function decidesNothing(field: SignedField): field is UndecidingField {
   return (undecidingFields as readonly SignedField[]).includes(field);
 }

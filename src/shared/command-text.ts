@@ -1,7 +1,7 @@
 /** A part of a command, quoted or not, that would be read as an option. */
 const hyphenated = /^'?-/;
 
-/** Returns an option with its value. A value that begins with a hyphen would be taken for the next option. */
+/** Returns an option with its value, joined so that a value with a hyphen is not read as an option. */
 export function optionText(option: string, value: string): string {
   return hyphenated.test(value) ? `${option}=${value}` : `${option} ${value}`;
 }

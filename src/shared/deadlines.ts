@@ -1,6 +1,6 @@
 /** An item with a deadline, and its neighbours in the list of {@link Deadlines}. */
 export interface Waiting {
-  /** When it started to wait: milliseconds of `performance.now()`. */
+  /** When the item started to wait: milliseconds of `performance.now()`. */
   readonly since: number;
   older?: this | undefined;
   newer?: this | undefined;

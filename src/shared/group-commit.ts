@@ -168,7 +168,7 @@ export class GroupCommit<Item, Result> {
     this.#start();
   }
 
-  /** Never rejects. */
+  /** Commits a group, or else its batches one by one. Never rejects. */
   async #commit(group: readonly ItemBatch<Item, Result>[]): Promise<void> {
     let results: readonly Result[];
     try {

@@ -20,7 +20,7 @@ const maxGroup = 50;
 /** The time after which a transaction gets no further run. */
 const maxGroupMs = 50;
 
-/** The maximum time of a group's commit or rollback. Later, the leases of its runs decide. */
+/** The maximum time of a group's commit or rollback. After this time, the leases of its runs decide. */
 const maxEndMs = 10_000;
 
 /** A claim with its handler and the options of its run. */

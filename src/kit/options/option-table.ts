@@ -41,7 +41,7 @@ type Values = Required<PaymentsOptions> &
 const whole = (value: number, max: number) => ({ default: value, check: check.wholeNumber(max) });
 const count = (value: number) => whole(value, Number.MAX_SAFE_INTEGER);
 const timer = (ms: number) => whole(ms, maxTimerMs);
-/** A duration has a limit of 100 years, so that the kit computes no time beyond the range of Date. */
+/** Returns the row of a duration. The limit of 100 years keeps all times within the range of Date. */
 const duration = (ms: number) => whole(ms, 36_525 * 24 * 60 * 60 * 1000);
 
 const address: check.OptionCheck = (option, value) => addressProblems(option, value);

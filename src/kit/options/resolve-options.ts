@@ -50,9 +50,9 @@ export interface ResolvedOptions<Covers extends SignedField = SignedField, Tx = 
   };
   /** The spool's directory and size. `undefined` if there is no spool. */
   spool: WithDefaults<SpoolDirectoryOptions> | undefined;
-  /** When `payments.health()` changes its status. */
+  /** The times after which `payments.health()` changes its status. */
   health: WithDefaults<HealthOptions>;
-  /** How handlers are called. */
+  /** The options of the dispatcher. */
   dispatch: WithDefaults<DispatchOptions>;
   /** Whether this process calls handlers. */
   dispatches: boolean;

@@ -24,7 +24,7 @@ const surrogate = /\p{Surrogate}/u;
  * own properties and change no prototype. Never throws.
  */
 export function decodeStrict(rawBody: Buffer): Decoded {
-  // Checked before decoding, because Buffer's decoder replaces invalid bytes.
+  // This check comes before decoding, because Buffer's decoder replaces invalid bytes.
   if (!isUtf8(rawBody)) return { ok: false, reason: "not valid UTF-8" };
   const text = rawBody.toString("utf8");
   if (text.charCodeAt(0) === byteOrderMark) return { ok: false, reason: "byte order mark" };

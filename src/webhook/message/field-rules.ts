@@ -17,7 +17,7 @@ const text = (min: number, max: number) =>
   z.string().refine((value) => value.length >= min && value.length <= max && !unprintable.test(value));
 
 const dateTime = z.string().refine(isDateTime);
-/** Missing, null and empty have the same meaning. */
+/** Returns `undefined` for null and empty, which mean that the field is missing. */
 const blankToUndefined = (value: unknown) => (value === null || value === "" ? undefined : value);
 /** The interface document leaves the content of these fields open, so only type and length are checked. */
 const note: FieldRule<string | undefined> = {

@@ -38,8 +38,9 @@ type Fields = Partial<ReportedFields>;
 
 /**
  * Reads a verified webhook. Only covered fields are checked and decide. All other fields become `untrusted`,
- * unchanged. So do covered fields that decide nothing, if they do not have the interface's form. Unknown
- * fields, topics and statuses are allowed, because the interface document leaves these lists open.
+ * unchanged. A covered field that decides nothing becomes `untrusted` too if it does not have the interface's
+ * form. Unknown fields, topics and statuses are allowed, because the interface document leaves these lists
+ * open.
  *
  * @throws TillkitError `signature_coverage_too_small` if `covers` lacks an indispensable field. No body makes
  * it throw.

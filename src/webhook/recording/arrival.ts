@@ -11,7 +11,7 @@ export interface Arrival extends Pick<
 
 /** The result of recording one webhook. */
 export interface Receipt {
-  /** Identifies this arrival of the webhook. */
+  /** The id of this arrival of the webhook. */
   receiptId: string;
   /** `spooled`: the webhook is on disk in the spool, and its outcome is not decided yet. */
   outcome: Outcome | "spooled";

@@ -141,7 +141,7 @@ const unconfirmedReason = "only fields of it are signed, and no lookup has confi
 class LockedPayments {
   readonly #payments = new Map<string, Payment>();
   readonly #ofReference = new Map<string, Payment[]>();
-  /** The clientId of the payment that each service id belongs to. */
+  /** The clientId of the payment to which a service id belongs, by service id. */
   readonly #byServiceId = new Map<string, string>();
   readonly #changed = new Map<string, Payment>();
 

@@ -22,7 +22,7 @@ export class Recorder<Tx> {
   readonly #group: GroupCommit<Arrival, Receipt>;
   readonly #matches: LateMatches<Tx>;
 
-  /** @param onRecorded is called after each commit */
+  /** @param onRecorded - Called after each commit. */
   constructor(
     parts: RecordingParts<Tx>,
     deadlineMs: number,

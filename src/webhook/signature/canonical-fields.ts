@@ -32,7 +32,7 @@ export function isSignableText(value: unknown): value is string {
 }
 
 /**
- * Decodes the body that the signed fields are read from.
+ * Decodes a body whose fields are signed.
  *
  * @throws WebhookRejectedError `signed_fields_unreadable`
  */

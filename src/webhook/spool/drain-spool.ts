@@ -167,8 +167,7 @@ async function drainSegment(
       await setAside(line, isError(reason) ? reason : new Error(String(reason)));
       done.setAside += 1;
     } catch (error) {
-      // The webhook stays in its segment, which the next drain reads again. This drain goes on with the next
-      // ones.
+      // The webhook stays in its segment, which the next drain reads again. This drain goes on.
       failure ??= { because: error };
     }
   }
@@ -208,7 +207,7 @@ async function drainSegment(
   return failure;
 }
 
-/** Returns whether the value is an error, also one of another realm. */
+/** Returns whether the value is an error, which may be of another realm. */
 function isError(value: unknown): value is Error {
   return (value as Error | null | undefined)?.message !== undefined;
 }

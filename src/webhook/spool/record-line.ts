@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 
-/** A verified webhook as the spool keeps it, without the signature. */
+/** A verified webhook in the form in which the spool keeps it, without the signature. */
 export interface SpooledWebhook {
   /** The id that the webhook got on arrival. Because of this id, recording the webhook twice is harmless. */
   receiptId: string;

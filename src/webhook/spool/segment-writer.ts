@@ -161,8 +161,8 @@ export class SegmentWriter {
 
   /**
    * Returns whether the file still has its name. Called between the fsync and the acknowledgement. Another
-   * process renames a file before it reads the file. So if the name is unchanged, any reader still to come
-   * will find these bytes.
+   * process renames a file before it reads the file. So if the name is unchanged, a later reader will find
+   * these bytes.
    */
   async #isInPlace({ name, dev, ino }: OpenSegment): Promise<boolean> {
     const stats = await ifFound(this.#directory.fs.stat(this.#directory.file(name), { bigint: true }));
