@@ -67,10 +67,7 @@ export interface EventMap<Covers extends SignedField = SignedField> {
    * confirmed it within `unmatchedAfterMs`. Nothing was applied, and lookups continue.
    */
   "payment.unconfirmed": Reported<Covers> & { payment: Payment; receiptId: string; receivedAt: string };
-  /**
-   * A second payment of one reference is completed. Raised instead of `payment.completed`. Refund one of the
-   * two.
-   */
+  /** A second payment of a reference is completed. Raised instead of `payment.completed`. Refund one. */
   "payment.paid_twice": Reported<Covers> & {
     payment: CompletedPayment;
     firstClientId: string;
