@@ -1,7 +1,6 @@
 // Lets a command put the kit into three bare applications, and counts those in which an order is paid then.
 // `npm run docs:evaluate -- --help`
 import { spawn, spawnSync } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -120,13 +119,11 @@ async function tryApp(folder, name, [program, ...args], minutes) {
   );
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const secret = `sandbox_${randomBytes(24).toString("hex")}`;
   const sandbox = createSandbox({
     webhookUrls: [`${url}/payments/webhook`],
-    signature: { scheme: "hmac", secret },
   });
   await sandbox.start();
-  const env = { ...process.env, ...variables(sandbox, url, secret, folder), PORT: String(port) };
+  const env = { ...process.env, ...variables(sandbox, url, folder), PORT: String(port) };
   const app = spawn("npm", ["start"], {
     cwd: folder,
     env,
@@ -156,14 +153,10 @@ function addParser(file) {
   writeFileSync(file, code.replace("const app = express();\n", "$&app.use(express.json());\n"));
 }
 
-function variables(sandbox, url, secret, folder) {
+function variables(sandbox, url, folder) {
   return {
     TILLKIT_PUBLIC_URL: `${url}/payments`,
-    TILLKIT_SERVICE_URL: sandbox.url,
-    TILLKIT_TOKEN_URL: sandbox.tokenUrl,
-    TILLKIT_CLIENT_ID: sandbox.client.clientId,
-    TILLKIT_CLIENT_SECRET: sandbox.client.clientSecret,
-    TILLKIT_WEBHOOK_SECRET: secret,
+    ...sandbox.variables,
     TILLKIT_DATABASE: path.join(folder, "shop.db"),
     TILLKIT_LOG: "off",
   };

@@ -24,6 +24,11 @@ export interface SandboxLifecycle {
   readonly url: string;
   /** The address that issues access tokens: `{url}/oauth/token`. */
   readonly tokenUrl: string;
+  /**
+   * The environment variables of a shop that uses this sandbox: the addresses, the credentials, and the signature. Variables with the
+   * kit's default value are left out. Throws `sandbox_misused` before the sandbox listens.
+   */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 /** The credentials, scenarios and settings of a sandbox. */

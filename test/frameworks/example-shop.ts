@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -52,10 +51,8 @@ export class ExampleShop {
     symlinkSync(path.join(examples, "node_modules/express"), path.join(packages, "express"));
     const port = await freePort();
     this.url = `http://127.0.0.1:${port}`;
-    const secret = `sandbox_${randomBytes(24).toString("hex")}`;
     this.sandbox = createSandbox({
       webhookUrls: [`${this.url}${mount}/webhook`],
-      signature: { scheme: "hmac", secret },
     });
     await this.sandbox.start();
     this.env = {
@@ -63,11 +60,7 @@ export class ExampleShop {
       HOME: folder,
       PORT: String(port),
       TILLKIT_PUBLIC_URL: `${this.url}${mount}`,
-      TILLKIT_SERVICE_URL: this.sandbox.url,
-      TILLKIT_TOKEN_URL: this.sandbox.tokenUrl,
-      TILLKIT_CLIENT_ID: this.sandbox.client.clientId,
-      TILLKIT_CLIENT_SECRET: this.sandbox.client.clientSecret,
-      TILLKIT_WEBHOOK_SECRET: secret,
+      ...this.sandbox.variables,
       TILLKIT_DATABASE: path.join(folder, "shop.db"),
       TILLKIT_LOG: "off",
       NEXT_TELEMETRY_DISABLED: "1",

@@ -66,18 +66,7 @@ function warnOfNetwork(host: string | undefined, { output }: Context): void {
 }
 
 function printStart(running: Sandbox, { output }: Context): void {
-  const { url, tokenUrl, client, signing, webhookAddresses, currentScenario: scenario } = running;
-  const variables = {
-    TILLKIT_SERVICE_URL: url,
-    TILLKIT_TOKEN_URL: tokenUrl,
-    TILLKIT_CLIENT_ID: client.clientId,
-    TILLKIT_CLIENT_SECRET: client.clientSecret,
-    ...(signing.scheme !== "custom" && { TILLKIT_SIGNATURE: signing.scheme }),
-    ...(signing.secret !== undefined && { TILLKIT_WEBHOOK_SECRET: signing.secret }),
-    ...(signing.merchantId !== undefined && { TILLKIT_MERCHANT_ID: signing.merchantId }),
-    ...(signing.algorithm !== "sha256" && { TILLKIT_SIGNATURE_ALGORITHM: signing.algorithm }),
-    ...(signing.header !== "Service-Signature" && { TILLKIT_SIGNATURE_HEADER: signing.header }),
-  };
+  const { url, tokenUrl, client, signing, webhookAddresses, currentScenario: scenario, variables } = running;
   output.printJson({
     type: "started",
     url,

@@ -4,11 +4,12 @@ import { type SandboxLifecycle } from "../contract.js";
 import { type SandboxCore, type Restoration } from "../core/core.js";
 import { type ResolvedSandboxOptions } from "../options/options.js";
 import { throwMisuse } from "../state/misuse.js";
+import { shopVariables } from "../state/shop-variables.js";
 import { type WebhookSender } from "../webhook/sender.js";
 
 /** Makes the part of the sandbox that starts and closes it. */
 export function createLifecycle(
-  { activity, clock, stateFile }: SandboxCore,
+  { activity, clock, signing, stateFile, tokens }: SandboxCore,
   { restoration, sender, server }: { restoration: Restoration; sender: WebhookSender; server: SandboxServer },
 ): SandboxLifecycle {
   const requireUrl = (): string =>
@@ -19,6 +20,9 @@ export function createLifecycle(
     },
     get tokenUrl() {
       return `${requireUrl()}/oauth/token`;
+    },
+    get variables() {
+      return shopVariables({ url: requireUrl(), client: tokens.clients[0]!, signing: signing.state });
     },
     start: async ({ keepAlive = true } = {}) => {
       await restoration.done;

@@ -1,6 +1,7 @@
 import { type Router } from "express";
 import { type Html, html } from "../../../pages/html.js";
 import { type Page } from "../../http/page.js";
+import { shopVariables } from "../../state/shop-variables.js";
 import { type SandboxToken } from "../../state/tokens.js";
 import { copyable, copyButton, secret, section } from "../frame/components.js";
 import { button, postForm } from "../frame/form.js";
@@ -71,26 +72,17 @@ function environment(view: View): Html {
 
 /** Returns the environment of a tillkit application that uses this sandbox, with one variable a line. */
 function environmentLines({ sandbox, baseUrl }: View): string {
-  const { client, signing, webhookAddresses } = sandbox;
-  const { scheme, secret: webhookSecret, previousSecret, merchantId, header, algorithm } = signing;
   // The kit's webhook address ends with /webhook. The part before /webhook is the router's address.
-  const own = webhookAddresses.find(({ url }) => url.endsWith("/webhook"));
-  const variables: Record<string, string | undefined> = {
-    PUBLIC_URL: own?.url.slice(0, -"/webhook".length) ?? "http://localhost:3000/payments",
-    DATABASE: "shop.db",
-    SERVICE_URL: baseUrl,
-    TOKEN_URL: `${baseUrl}/oauth/token`,
-    CLIENT_ID: client.clientId,
-    CLIENT_SECRET: client.clientSecret,
-    SIGNATURE: scheme === "fields" ? scheme : undefined,
-    MERCHANT_ID: merchantId,
-    SIGNATURE_HEADER: header === "Service-Signature" ? undefined : header,
-    SIGNATURE_ALGORITHM: algorithm === "sha256" ? undefined : algorithm,
-    WEBHOOK_SECRET: webhookSecret,
-    WEBHOOK_SECRET_PREVIOUS: previousSecret,
+  const own = sandbox.webhookAddresses.find(({ url }) => url.endsWith("/webhook"));
+  const { client, signing } = sandbox;
+  const variables = {
+    TILLKIT_PUBLIC_URL: own?.url.slice(0, -"/webhook".length) ?? "http://localhost:3000/payments",
+    TILLKIT_DATABASE: "shop.db",
+    ...shopVariables({ url: baseUrl, client, signing }),
   };
-  const given = Object.entries(variables).filter(([, value]) => value !== undefined);
-  return given.map(([name, value]) => `TILLKIT_${name}=${value}`).join("\n");
+  return Object.entries(variables)
+    .map(([name, value]) => `${name}=${value}`)
+    .join("\n");
 }
 
 function tokenSection(view: View): Html {
