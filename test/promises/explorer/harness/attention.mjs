@@ -2,6 +2,9 @@ import { randomFrom } from "../../crash/harness/random.mjs";
 import { sweepAll } from "./troubles.mjs";
 
 const hour = 60 * 60_000;
+/** Webhooks with these outcomes need a person only after the default of `unmatchedAfterMs`. */
+const waiting = ["unmatched", "unconfirmed"];
+const unmatchedAfterMs = 5 * 60_000;
 
 /** The rules whose facts the tables of the database show. */
 const rules = [
@@ -110,9 +113,11 @@ function factsIn(database, now) {
   const found = [
     ...[...payments.values()].flatMap((one) => (isClaimed(database, one) ? [`claimed:${one.clientId}`] : [])),
     ...[...payments.values()].flatMap((one) => needsOf(one, now).map((rule) => `${rule}:${one.clientId}`)),
-    ...[...webhooks.values()].flatMap(({ outcome, receiptId, clientId = receiptId }) => {
+    ...[...webhooks.values()].flatMap(({ outcome, receiptId, receivedAt, clientId = receiptId }) => {
       const rule = outcome === "mismatch" ? "mismatched" : outcome;
-      return rules.includes(rule) && !resolved.has(receiptId) ? [`${rule}:${clientId}`] : [];
+      // A webhook that helped a refused one out of the spool may have arrived only just now.
+      const isYoung = waiting.includes(rule) && now - Date.parse(receivedAt) < unmatchedAfterMs;
+      return rules.includes(rule) && !isYoung && !resolved.has(receiptId) ? [`${rule}:${clientId}`] : [];
     }),
     ...[...dispatches].flatMap(([key, { state }]) =>
       state === "dead" ? [`dead_dispatch:${key.replace(" ", ":")}`] : [],
