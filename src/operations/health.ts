@@ -19,6 +19,7 @@ export const healthReasonCodes = [
   "store_unreachable",
   "store_not_writable",
   "store_stuck",
+  "store_slow",
   "webhook_not_recordable",
   "spool_waiting",
   "spool_unavailable",
@@ -59,7 +60,7 @@ export interface Health {
    * the store. `warnings`: the store's warnings about durability.
    */
   store: { reachable: boolean; stuck: boolean; warnings: readonly string[] };
-  /** Counts from the store. Absent if the store did not answer. */
+  /** Counts from the store. Absent if the store did not answer in time. */
   counts?: StoreCounts;
   /**
    * The number of entries of each rule in `payments.attention`, snoozed entries included: at most 10,000 of a
@@ -128,7 +129,6 @@ export interface HealthParts<Tx> extends Pick<Intake, "foreign"> {
 
 /** The minimum number of wrong signatures for `signatures_failing`. Fewer can be a short attack. */
 const minMismatches = 10;
-
 /** The minimum number of failed sweeps in a row for `sweep_failing`. Fewer can be a short outage. */
 const minFailedSweeps = 3;
 
@@ -150,14 +150,21 @@ export function createHealthCheck<Tx>(
 export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
   const { store, keeper, timeoutMs } = parts;
   const stuck = parts.recorder.isStuck();
-  const [asked, writable, { stats: spool, problem: spoolProblem }] = await Promise.all([
-    withTimeout(askStore(store, ruleEnds(parts)), timeoutMs).catch(() => undefined),
+  // No payment has an empty clientId, so this is a cheap read that proves the store reachable.
+  const reading = store.find("").then(() => true);
+  const [answers, asked, writable, { stats: spool, problem: spoolProblem }] = await Promise.all([
+    withTimeout(reading, timeoutMs).then(Boolean, () => false),
+    withTimeout(
+      reading.then(() => askStore(store, ruleEnds(parts))),
+      timeoutMs,
+    ).catch(() => null),
     withTimeout(writeNothing(store), timeoutMs).then(Boolean, () => false),
     askSpool(parts.spool),
     withTimeout(keeper.retryRefused(), timeoutMs).catch(() => {}),
   ]);
   const { counts, attention, warnings = [], controls = [] } = asked ?? {};
-  const reachable = asked !== undefined;
+  const isSlow = answers && asked === undefined;
+  const reachable = answers && asked !== null;
   const takes = reachable && writable && !stuck;
   const { refused } = keeper.keeping;
   const isRefused = refused === "store" || (refused !== undefined && !takes);
@@ -166,6 +173,7 @@ export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
     store_unreachable: !reachable && "The store does not answer.",
     store_not_writable: reachable && !writable && "The store answers reads, but accepts no writes.",
     store_stuck: stuck && "So many commits hang that webhooks do not wait for the store.",
+    store_slow: isSlow && "The store answers, but does not count in time what waits.",
     webhook_not_recordable: refused !== undefined && !isRefused && "The store refused the last webhook.",
     durability_warning: warnings.length > 0 && warnings.join("; "),
     ...findInSpool(parts, spool),
@@ -193,7 +201,6 @@ export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
 
 /** The message of each present reason. */
 type Found = Partial<Record<HealthReason["code"], string | false | undefined>>;
-
 function findInSpool<Tx>(
   { keeper, spoolingDownAfterMs }: HealthParts<Tx>,
   { records, setAside }: Pick<SpoolHealth, "records" | "setAside"> = { records: 0, setAside: 0 },
@@ -276,19 +283,12 @@ function countRejections(listen: Notices["add"], keeper: { readonly verified: nu
 }
 
 /** Asks the spool. Never rejects: for a spool that cannot be used, resolves to its problem. */
-async function askSpool(
-  spool: HealthParts<unknown>["spool"],
-): Promise<{ stats?: SpoolHealth; problem?: string }> {
-  try {
-    return spool ? { stats: await spool.stats() } : {};
-  } catch (error) {
-    return { problem: loggable(error).message };
-  }
+function askSpool(spool: HealthParts<unknown>["spool"]): Promise<{ stats?: SpoolHealth; problem?: string }> {
+  const problemOf = (error: unknown) => ({ problem: loggable(error).message });
+  return spool ? spool.stats().then((stats) => ({ stats }), problemOf) : Promise.resolve({});
 }
 
 async function askStore<Tx>(store: PaymentStore<Tx>, before: NonNullable<CountsOptions["before"]>) {
-  // No payment has an empty clientId, so this is a cheap read that proves the store reachable.
-  await store.find("");
   const controls = (await readControls(store)).filter((one) => (one.paused ?? one.perSecond) !== undefined);
   const except = controls.flatMap(({ name, paused }) => (paused ? [name] : []));
   const [{ needs, ...counts }, warnings, claimed] = await Promise.all([

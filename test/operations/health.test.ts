@@ -52,6 +52,23 @@ describe("health", () => {
     });
   });
 
+  it("is degraded, and not down, when the store answers but does not count in time what waits", async () => {
+    const store = new MemoryStore();
+    store.counts = () => new Promise(() => {});
+    expect(await checkHealth({ ...asked, store })).toEqual({
+      status: "degraded",
+      reasons: [{ code: "store_slow", message: "The store answers, but does not count in time what waits." }],
+      store: { reachable: true, stuck: false, warnings: [] },
+      rejections: { byCode: {}, throttled: 0 },
+      foreign: 0,
+    });
+    store.counts = () => Promise.reject(new Error("no such table"));
+    expect(await checkHealth({ ...asked, store })).toMatchObject({
+      status: "down",
+      reasons: [{ code: "store_unreachable" }],
+    });
+  });
+
   it("is degraded while the spool takes webhooks for an unavailable store", async () => {
     const store = new MemoryStore();
     store.find = () => Promise.reject(new Error("connection refused"));
