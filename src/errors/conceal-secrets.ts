@@ -18,7 +18,7 @@ export function concealSecret(secret: string | Uint8Array): void {
   remember(configured, Buffer.from(secret));
 }
 
-/** Registers an access token in the same way. The 100 tokens that were used last are remembered. */
+/** Registers an access token like a secret of the configuration. The last 100 in use are remembered. */
 export function concealToken(token: string): void {
   remember(obtained, Buffer.from(token));
 }

@@ -7,11 +7,11 @@ export function paysOrder({ state, withheld }: Payment): boolean {
   return state === "completed" && withheld === undefined;
 }
 
-/** Returns the payment that the order got first. Attempts come in any order, and later ones may be paid, too. */
+/** Returns the payment that paid the order first. Several attempts may be paid, in any order. */
 export function firstPaid(attempts: readonly Payment[]): Payment | undefined {
   const paid = attempts.filter(paysOrder);
   if (paid.length < 2) return paid[0];
-  // The mark comes first, because the clocks of two hosts may differ. A person takes it away.
+  // `paid_twice` decides before the time, because the clocks of two hosts may differ. A person can remove it.
   const placeOf = ({ attention, completedAt, clientId }: Payment): string =>
     `${attention === "paid_twice" ? 1 : 0} ${completedAt} ${clientId}`;
   return paid.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))[0];

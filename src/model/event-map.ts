@@ -15,7 +15,7 @@ export interface Difference {
 
 /** The newest attempt of a reference, and the amount that it asks for. */
 export interface LastAsked {
-  /** The newest attempt. */
+  /** The clientId of the newest attempt. */
   clientId: string;
   /** The amount that the newest attempt asks for. */
   total: Money;

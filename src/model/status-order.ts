@@ -46,7 +46,7 @@ export function capturedFor(status: string): boolean | undefined {
 /** The statuses that the kit knows. */
 export const rankedStatuses: readonly string[] = Object.keys(ranks);
 
-/** Returns whether the kit knows the status. */
+/** Returns whether the kit has a rank for the status. */
 export function isKnownStatus(status: string): boolean {
   return status in ranks;
 }
