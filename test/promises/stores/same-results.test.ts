@@ -45,7 +45,7 @@ function randomFrom(seed: number) {
 function plain(value: unknown): unknown {
   const text = JSON.stringify(value, (key, inner: unknown) => {
     if (key === "returnKeyHash" || key === "sha256" || key === "cursor") return "random";
-    return inner instanceof Error ? { ...inner, message: inner.message } : inner;
+    return inner instanceof Error ? { ...(inner as object), message: inner.message } : inner;
   });
   const uuid = /[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}/g;
   return JSON.parse(text?.replaceAll(uuid, "id").replaceAll(/inadmissible:[\w-]{43}/g, "digest") ?? "null");
@@ -153,7 +153,7 @@ onEachStore("equal results", (bench) => {
   it("is a store whose payments, entries, histories and errors are those of a store in memory", async () => {
     const seed = testSeed();
     const expected = await play(seed, (options) =>
-      testKit({ store: new MemoryStore() as never, spool: false, ...options }),
+      testKit({ store: new MemoryStore(), spool: false, ...options }),
     );
     const got = await play(seed, (options) => bench.shop(options));
     for (const [step, result] of got.entries())
