@@ -34,10 +34,18 @@ export class CallWatch {
   describe(): string {
     const times = this.#tookMs.toSorted((a, b) => a - b).map(Math.round);
     const median = times[Math.floor(times.length / 2)] ?? 0;
-    const [oldest] = this.#running.values();
+    const running = [...this.#running.values()];
+    const [oldest] = running;
     const open = oldest
-      ? `${oldest.call} has not ended for ${Math.round((performance.now() - oldest.since) / 1000)} s`
+      ? `${oldest.call} has not ended for ${Math.round((performance.now() - oldest.since) / 1000)} s${others(running.length - 1)}`
       : "no call is running, so the check waits for something else";
     return `${times.length} calls took ${median} ms in the median, ${times.at(-1) ?? 0} ms at most; ${open}.`;
   }
+}
+
+/** Says what it can mean that several calls have not ended. */
+function others(count: number): string {
+  if (count === 0) return "";
+  const calls = count === 1 ? "has one other call" : `have ${count} other calls`;
+  return `, nor ${calls}. Each of them may wait for a connection or a lock that another one holds`;
 }

@@ -1,0 +1,176 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { setTimeout as delay } from "node:timers/promises";
+import { storeOver, type StoredRecord, type TransactionAdapter } from "tillkit";
+import { examineStore } from "tillkit/testing";
+import { memoryAdapter, type MemoryTransaction } from "./memory-adapter.js";
+
+type Adapter = TransactionAdapter<MemoryTransaction>;
+type Spoil = (adapter: Adapter) => Adapter;
+
+/** Compares runs of digits as numbers, and everything else byte by byte. */
+function natural(a: string, b: string): number {
+  const [one, other] = [a, b].map((key) => key.match(/\d+|\D/g) ?? []) as [string[], string[]];
+  const at = one.findIndex((part, index) => part !== other[index]);
+  const [left = "", right = ""] = at < 0 ? ["", other[one.length]] : [one[at], other[at]];
+  if (/^\d+$/.test(left) && /^\d+$/.test(right)) return Number(left) - Number(right);
+  return left < right ? -1 : Number(left > right);
+}
+
+/** Compares the first 255 characters, as a database may that has only these in its index. */
+function byBeginning(a: string, b: string): number {
+  const [one, other] = [a.slice(0, 255), b.slice(0, 255)];
+  return one < other ? -1 : Number(one > other);
+}
+
+/** Scans in this order. */
+function ordering(compare: (a: string, b: string) => number): Spoil {
+  return (adapter) => ({
+    ...adapter,
+    async scan({ from, to, limit, reverse }, tx) {
+      const all = await adapter.scan({ from: "", to: "~", limit: 1e6, reverse: false }, tx);
+      const found = all.filter(({ key }) => compare(key, from) >= 0 && compare(key, to) < 0);
+      return found.toSorted((a, b) => compare(a.key, b.key) * (reverse ? -1 : 1)).slice(0, limit);
+    },
+  });
+}
+
+/** Takes the first records of a range, and then reverses them. */
+const reversingPage: Spoil = (adapter) => ({
+  ...adapter,
+  scan: async (range, tx) => {
+    const found = await adapter.scan({ ...range, reverse: false }, tx);
+    return range.reverse ? found.toReversed() : found;
+  },
+});
+
+/** Ends the answer of `read` at one megabyte. */
+const readingMegabyte: Spoil = (adapter) => ({
+  ...adapter,
+  async read(keys, tx) {
+    let size = 0;
+    return (await adapter.read(keys, tx)).filter(({ value }) => (size += value.length) < 1024 * 1024);
+  },
+});
+
+/** Puts values into a template with `replace`, which gives `$&` a meaning. */
+const replacing: Spoil = (adapter) => ({
+  ...adapter,
+  write: (changes, tx) =>
+    adapter.write(
+      changes.map((one) => ({ ...one, value: one.value && "VALUE".replace("VALUE", one.value) })),
+      tx,
+    ),
+});
+
+/** Takes part in the transaction in which it begins one, as ORMs do that keep it in an AsyncLocalStorage. */
+const joining: Spoil = (adapter) => {
+  const current = new AsyncLocalStorage<MemoryTransaction>();
+  return {
+    ...adapter,
+    transaction(run) {
+      const outer = current.getStore();
+      return outer ? run(outer) : adapter.transaction((tx) => current.run(tx, () => run(tx)));
+    },
+  };
+};
+
+/** Reads in the transaction in which it is called, also without `tx`. */
+const readingInside: Spoil = (adapter) => {
+  const current = new AsyncLocalStorage<MemoryTransaction>();
+  return {
+    ...adapter,
+    read: (keys, tx = current.getStore()) => adapter.read(keys, tx),
+    scan: (range, tx = current.getStore()) => adapter.scan(range, tx),
+    transaction: (run) => adapter.transaction((tx) => current.run(tx, () => run(tx))),
+  };
+};
+
+/** Scans a range once in each transaction, and keeps the page. */
+const scanningOnce: Spoil = (adapter) => {
+  const pages = new WeakMap<object, Map<string, readonly StoredRecord[]>>();
+  return {
+    ...adapter,
+    async scan(range, tx) {
+      if (tx === undefined) return adapter.scan(range);
+      const known = pages.get(tx) ?? new Map<string, readonly StoredRecord[]>();
+      const [name, page] = [JSON.stringify(range), known.get(JSON.stringify(range))];
+      const found = page ?? (await adapter.scan(range, tx));
+      pages.set(tx, known.set(name, found));
+      return found;
+    },
+  };
+};
+
+/** Has four connections. A transaction takes one, and its write another one. */
+const takingTwoConnections: Spoil = (adapter) => {
+  let free = 4;
+  const withConnection = async <T>(use: () => Promise<T>): Promise<T> => {
+    while (free === 0) await delay(1, undefined, { ref: false });
+    free -= 1;
+    return use().finally(() => (free += 1));
+  };
+  return {
+    ...adapter,
+    transaction: (run) => withConnection(() => adapter.transaction(run)),
+    async write(changes, tx) {
+      await delay(1);
+      return withConnection(() => adapter.write(changes, tx));
+    },
+  };
+};
+
+const order = "scan returns the keys from `from` up to but not `to`, byte by byte, or in reverse";
+const limits = "scan returns no more than `limit` records, and no fewer where there are more";
+
+const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = [
+  ["compares digits as numbers", ordering(natural), order, "byte by byte, also capitals and digits"],
+  ["compares the first 255 characters", ordering(byBeginning), order, "compare all of a key"],
+  ["reverses the first page of a range", reversingPage, limits, 'Expected ["n1999",'],
+  ["reads no more than a megabyte", readingMegabyte, limits, "read did not return all of 100 records"],
+  [
+    "puts values into a template",
+    replacing,
+    "read and scan return a value as the text that was written, also one that was written again",
+    "A value of 70112 characters became one of",
+  ],
+  [
+    "takes part in the transaction in which it begins another one",
+    joining,
+    "of two open transactions one rolls back alone, and the other commits alone",
+    "also if one begins inside of the other",
+  ],
+  [
+    "reads in the transaction in which it is called",
+    readingInside,
+    "read and scan with tx see what its transaction wrote, and nobody else does",
+    "Without tx, a record was returned that was not committed.",
+  ],
+  [
+    "scans a range once in a transaction",
+    scanningOnce,
+    "with tx, read and scan return what others have committed since its transaction began",
+    "With tx, an old snapshot was read",
+  ],
+  [
+    "takes a second connection for each write",
+    takingTwoConnections,
+    "writes at the same time that share no record are all done, and all of them are there",
+    " other calls. Each of them may wait for a connection or a lock that another one holds.",
+  ],
+];
+
+describe("the exam of an adapter with an ordinary mistake", () => {
+  it.each(defects)("fails one that %s, and names it", async (_, spoil, caughtBy, says) => {
+    const results = await examineStore({
+      create: async () => {
+        const records = new Map<string, StoredRecord>();
+        const open = () => storeOver(spoil(memoryAdapter(records)), { busyTimeoutMs: 500 });
+        return { store: open(), reopen: async () => open() };
+      },
+      timeoutMs: 1500,
+    });
+    const failed = results.filter(({ outcome }) => outcome === "failed");
+    expect(failed.find(({ check }) => check === caughtBy)?.reason).toContain(says);
+    expect(new Set(failed.map(({ member }) => member))).toEqual(new Set(["adapter"]));
+  });
+});
