@@ -7,6 +7,13 @@ export class CallWatch {
   readonly #running = new Map<number, { call: string; since: number }>();
   readonly #tookMs: number[] = [];
   #endedAt = performance.now();
+  #step: string | undefined;
+
+  /** Runs a step around the check, such as `remove`, whose name {@link describe} then says. */
+  async during<T>(step: string, run: () => Promise<T>): Promise<T> {
+    this.#step = step;
+    return run().finally(() => (this.#step = undefined));
+  }
 
   /** Notes the begin of a call. Returns a function that notes its end. */
   begin(call: string): (result?: string) => void {
@@ -38,7 +45,7 @@ export class CallWatch {
     const [oldest] = running;
     const open = oldest
       ? `${oldest.call} has not ended for ${Math.round((performance.now() - oldest.since) / 1000)} s${others(running.length - 1)}`
-      : "no call is running, so the check waits for something else";
+      : `${this.#step ?? "no call is running, and the check"} has not ended`;
     return `${times.length} calls took ${median} ms in the median, ${times.at(-1) ?? 0} ms at most; ${open}.`;
   }
 }

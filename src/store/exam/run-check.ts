@@ -70,12 +70,12 @@ export async function runCheck<Tx>(
   const named = check.split(" ", 1)[0]!;
   let member = group;
   try {
-    const made = await create();
+    const made = await watch.during("create", create);
     const { store, reopen, remove, probe } = { ...others, ...("store" in made ? made : { store: made }) };
     if (named in store) member = named as keyof PaymentStore;
     let another = store;
     const examine = async (): Promise<void> => {
-      if (reopen) another = await reopen(store);
+      if (reopen) another = await watch.during("reopen", () => reopen(store));
       const isAdapter = group === "adapter";
       const [subject, other] = [store, another].map((one) => (isAdapter ? adapterIn(one) : one));
       if (!subject || !other || lacks(probe, group)) {
@@ -88,9 +88,9 @@ export async function runCheck<Tx>(
     };
     await inTurn([
       examine,
-      ending("close", async () => (another === store ? undefined : another.close())),
-      ending("close", async () => store.close()),
-      ending("remove, which is called after close,", async () => remove?.(store)),
+      ending(watch, "close", async () => (another === store ? undefined : another.close())),
+      ending(watch, "close", async () => store.close()),
+      ending(watch, "remove, which is called after close,", async () => remove?.(store)),
     ]);
     if (absent === undefined) return { check, member, outcome: "passed" };
     return { check, member: absent, outcome: "left out", reason: without[absent] };
@@ -110,9 +110,9 @@ export async function runCheck<Tx>(
 }
 
 /** Adds to an error that the end of the check failed, and not one of its calls. */
-function ending(step: string, run: () => Promise<void>): () => Promise<void> {
+function ending(watch: CallWatch, step: string, run: () => Promise<void>): () => Promise<void> {
   return () =>
-    run().catch((cause: unknown) => {
+    watch.during(step, run).catch((cause: unknown) => {
       throw new Error(`${step} rejected${because(cause)}`, { cause });
     });
 }

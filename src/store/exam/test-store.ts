@@ -34,7 +34,7 @@ export interface StoreExam<Tx> extends StoreFactory<Tx> {
    * The time, in milliseconds, after which a check has failed if none of its calls ends. A test runner has
    * its own limit.
    *
-   * @default 20000
+   * @default 60000
    */
   timeoutMs?: number | undefined;
 }
@@ -181,7 +181,7 @@ function expectCreate(name: string, exam: unknown): void {
 /** Runs one check. If its calls no longer end, it has failed, and continues in the background. */
 async function runInTime<Tx>(
   one: (typeof checks)[number],
-  { timeoutMs = 20_000, ...factory }: StoreExam<Tx>,
+  { timeoutMs = 60_000, ...factory }: StoreExam<Tx>,
   onHanging: () => void,
 ): Promise<CheckResult> {
   const [watch, timer] = [new CallWatch(), new AbortController()];

@@ -103,4 +103,13 @@ describe("a check in which no call ends", () => {
     });
     expect(results.filter(({ outcome }) => outcome === "failed")).toHaveLength(1);
   });
+
+  it("names the step that hangs behind the calls", async () => {
+    const [result] = await examineStore({
+      create: async () => storeOver(batchAdapter(new Set(), {})),
+      remove: () => new Promise(() => {}),
+      timeoutMs: 300,
+    });
+    expect(result?.reason).toMatch(/ms at most; remove, which is called after close, has not ended\.$/);
+  });
 });

@@ -9,7 +9,8 @@ type Spoil = (adapter: Adapter) => Adapter;
 
 /** Compares runs of digits as numbers, and everything else byte by byte. */
 function natural(a: string, b: string): number {
-  const [one, other] = [a, b].map((key) => key.match(/\d+|\D/g) ?? []) as [string[], string[]];
+  const partsOf = (key: string): string[] => key.match(/\d+|\D/g) ?? [];
+  const [one, other] = [partsOf(a), partsOf(b)];
   const at = one.findIndex((part, index) => part !== other[index]);
   const [left = "", right = ""] = at < 0 ? ["", other[one.length]] : [one[at], other[at]];
   if (/^\d+$/.test(left) && /^\d+$/.test(right)) return Number(left) - Number(right);
@@ -103,11 +104,11 @@ const scanningOnce: Spoil = (adapter) => {
 
 /** Has four connections. A transaction takes one, and its write another one. */
 const takingTwoConnections: Spoil = (adapter) => {
-  let free = 4;
+  const pool = { free: 4 };
   const withConnection = async <T>(use: () => Promise<T>): Promise<T> => {
-    while (free === 0) await delay(1, undefined, { ref: false });
-    free -= 1;
-    return use().finally(() => (free += 1));
+    while (pool.free === 0) await delay(1, undefined, { ref: false });
+    pool.free -= 1;
+    return use().finally(() => (pool.free += 1));
   };
   return {
     ...adapter,

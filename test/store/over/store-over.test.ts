@@ -168,6 +168,19 @@ describe("a store over an adapter", () => {
     await expect(running).rejects.toMatchObject({ code: "store_unavailable" });
   });
 
+  it("tries again after a conflict when the first try took longer than busyTimeoutMs", async () => {
+    const adapter = memoryAdapter(new Map());
+    let writes = 0;
+    const slow: typeof adapter.write = async (changes, tx) => {
+      if ((writes += 1) > 1) return adapter.write(changes, tx);
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      return false;
+    };
+    const store = storeOver({ ...adapter, write: slow }, { busyTimeoutMs: 50 });
+    await store.transaction((tx) => store.save(tx, { created: [payment("c1")] }));
+    expect(writes).toBe(2);
+  });
+
   it("rejects with store_busy when others change the same records for busyTimeoutMs", async () => {
     const adapter = { ...memoryAdapter(), write: async () => false };
     const store = storeOver(adapter, { busyTimeoutMs: 20 });

@@ -125,7 +125,11 @@ export const cutChecks: Checks = {
       await probe.cut!(tx);
       await probe.write(tx, randomUUID());
     });
-    await assert.rejects(cut, () => true, "The transaction resolved although its connection was lost, or `cut` does not end the connection of `tx`.");
+    await assert.rejects(
+      cut,
+      () => true,
+      "The transaction resolved although its connection was lost, or `cut` does not end the connection of `tx`.",
+    );
     await saved(store, { created: [payment("p2")] });
     const left = "A part of a transaction is there whose connection was lost.";
     same([await store.find("p1"), await probe.has(key)], [undefined, false], left);

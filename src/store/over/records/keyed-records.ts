@@ -96,13 +96,16 @@ export class KeyedRecords {
   }
 
   async #repeat<T>(run: (trustsNewIds: boolean) => Promise<T>): Promise<T> {
-    const until = performance.now() + this.#busyTimeoutMs;
+    let conflictedAt: number | undefined;
     for (let tries = 1; ; tries++) {
       try {
         return await (tries === 1 ? run(true) : this.#retries.run(() => run(false), maxRetryWaitMs));
       } catch (error) {
         if (!(error instanceof Conflict)) throw error;
-        if (performance.now() > until) throw busy(this.#busyTimeoutMs, tries, error.keys);
+        // A first try that takes long, on a busy machine, is no reason not to try again.
+        conflictedAt ??= performance.now();
+        if (performance.now() - conflictedAt >= this.#busyTimeoutMs)
+          throw busy(this.#busyTimeoutMs, tries, error.keys);
       }
       await delay(Math.random() * Math.min(2 ** tries, 50));
     }
