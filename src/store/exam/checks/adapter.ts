@@ -113,7 +113,7 @@ export const adapterChecks: Checks<Adapter> = {
       const some = many.slice(at, at + 50).map((name) => examChange(name, 0, at < 100 ? long! : short!));
       await expectWritten(adapter, some);
     }
-    const megabyte = "read did not return all of 100 records, which are more than a megabyte together.";
+    const megabyte = "read did not return all of 100 records, which are more than a megabyte.";
     same((await readNamed(adapter, many.slice(0, 100))).length, 100, megabyte);
     for (const limit of [1000, 3]) {
       same(await scan(adapter, "n", "o", { limit }), many.slice(0, limit));
