@@ -1,9 +1,34 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
 import ts from "typescript";
 import { readSources, type SourceFile } from "./read-imports.js";
 
 const sources = readSources();
 
 const maxFunctionLines = 80;
+const maxCommentWidth = 110;
+const root = path.join(__dirname, "../..");
+
+/** Returns the lines of comments that are wider than the page. A directive of the linter has to be one line. */
+function wideComments({ file, text }: Pick<SourceFile, "file" | "text">): string[] {
+  return text.split("\n").flatMap((line, index) => {
+    const isComment = /^\s*(\/\/|\/?\*)/.test(line) && !line.includes("oxlint-disable");
+    return isComment && line.length > maxCommentWidth
+      ? [`${file}:${index + 1} has ${line.length} characters`]
+      : [];
+  });
+}
+
+/** Returns the headings that comments name and the document does not have: `"Timers" in bench/README.md`. */
+function unknownHeadings({ file, text }: Pick<SourceFile, "file" | "text">): string[] {
+  const flowing = text.replaceAll(/\n\s*(\*|\/\/) ?/g, " ");
+  return [...flowing.matchAll(/"([^"\n]+)" in ([\w./-]+\.md)/g)].flatMap(([named, heading, document]) => {
+    const place = path.join(root, document!);
+    const headings = existsSync(place) ? readFileSync(place, "utf8").match(/^#+ .*$/gm) : undefined;
+    const isThere = headings?.some((line) => line.replace(/^#+ /, "") === heading);
+    return isThere ? [] : [`${file}: ${named}`];
+  });
+}
 
 /** Returns the functions of a file that have more than `max` lines, with their place. */
 function longFunctions({ file, text }: Pick<SourceFile, "file" | "text">, max: number): string[] {
@@ -25,6 +50,16 @@ function longFunctions({ file, text }: Pick<SourceFile, "file" | "text">, max: n
 describe("the sources", () => {
   it(`have no function of more than ${maxFunctionLines} lines`, () => {
     expect(sources.flatMap((source) => longFunctions(source, maxFunctionLines))).toEqual([]);
+  });
+
+  it(`have no comment that is wider than ${maxCommentWidth} characters`, () => {
+    expect(sources.flatMap(wideComments)).toEqual([]);
+  });
+
+  it("name only headings that their document has", () => {
+    expect(sources.flatMap(unknownHeadings)).toEqual([]);
+    const text = '/** See "Timers" in\n * bench/README.md, and "Clocks" in bench/README.md. */';
+    expect(unknownHeadings({ file: "x.ts", text })).toEqual(['x.ts: "Clocks" in bench/README.md']);
   });
 
   it('have no doc comment that begins with "The same", because it must name its subject', () => {
