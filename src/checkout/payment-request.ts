@@ -10,9 +10,10 @@ export interface PaymentRequest {
   /** The amount to pay: above zero, with no more decimals than the currency has. */
   total: Money;
   /**
-   * The id of the payment, which no other payment has: 1 to 64 characters of A-Z a-z 0-9 . _ : -
+   * The id of the payment, which no other payment has: 1 to 64 characters of A-Z a-z 0-9 . _ : -, not only
+   * dots. The id must begin with the option `clientIdPrefix`.
    *
-   * @default a new UUID
+   * @default `clientIdPrefix` and a new UUID
    */
   clientId?: string | undefined;
   /** Language tag (`"fr"`) for the service's messages and the return pages. @default the browser's */

@@ -58,7 +58,7 @@ export class ConfigurationError extends TillkitError {
   }
 }
 
-/** The error for a refused webhook. Nothing was recorded, and no handler runs. */
+/** The error for a refused webhook. Nothing was recorded, except perhaps after `record_unavailable`. */
 export class WebhookRejectedError extends TillkitError {
   override readonly name = "WebhookRejectedError";
   declare readonly code: RejectionCode;

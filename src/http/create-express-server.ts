@@ -74,11 +74,11 @@ const preShaped = new WeakSet<object>();
 const losesShapes = Number.parseInt(process.versions.v8, 10) < 13;
 
 /**
- * Gives the requests of any other server one shape again, and the responses too. Express replaces the
- * prototype of each object, which gives each a hidden class of its own, so that V8 cannot optimise property
- * accesses. Deleting a property makes the object a dictionary, and all dictionaries share one hidden class.
- * The property is restored, so the application sees no difference. See "Prototypes of Express" in
- * bench/README.md.
+ * Gives all requests one hidden class, and all responses too, if `createExpressServer` did not make the
+ * server. Express replaces the prototype of each object. V8 then gives each object its own hidden class, and
+ * cannot optimise property accesses. Deleting a property makes the object a dictionary, and all dictionaries
+ * share one hidden class. The property is restored, so the application sees no difference. See "Express's
+ * prototypes" in bench/README.md.
  */
 export function shareShape(request: IncomingMessage, response: ServerResponse): void {
   if (!losesShapes || preShaped.has((request.socket as { server?: Server }).server ?? {})) return;

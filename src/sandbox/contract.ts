@@ -25,8 +25,9 @@ export interface SandboxLifecycle {
   /** The address that issues access tokens: `{url}/oauth/token`. */
   readonly tokenUrl: string;
   /**
-   * The environment variables of a shop that uses this sandbox: the addresses, the credentials, and the signature. Variables with the
-   * kit's default value are left out. Throws `sandbox_misused` before the sandbox listens.
+   * The environment variables of a shop that uses this sandbox: the addresses, the credentials, and the
+   * signature. Variables with the kit's default value are left out. Throws `sandbox_misused` before the
+   * sandbox listens.
    */
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -34,12 +35,13 @@ export interface SandboxLifecycle {
 /** The credentials, scenarios and settings of a sandbox. */
 export interface SandboxConfiguration {
   /**
-   * The webhook secret; `undefined` for a scheme object. Throws `sandbox_misused` until the state is read.
+   * The webhook secret; `undefined` if the program gave a signature scheme. Throws `sandbox_misused` until
+   * the state is read.
    */
   readonly secret: string | undefined;
   /** The signature scheme of webhooks, with the secrets that the dashboard shows. */
   readonly signing: SigningState;
-  /** Replaces the webhook secret, and returns the new one. Throws `sandbox_misused` for a scheme object. */
+  /** Replaces the webhook secret, and returns the new one. Throws `sandbox_misused` if the program signs. */
   rotateSecret(): string;
   /** The credentials of the first client, with which a merchant obtains access tokens. */
   readonly client: SandboxClient;

@@ -13,7 +13,7 @@ export interface GroupCommitOptions<Item, Result> {
   /**
    * The number of event loop iterations for which the next group waits while it is smaller than the group of
    * several items before it. Clients that got their answers from one commit send again at the same moment,
-   * but not in one iteration. Useful only if a commit costs more than an iteration; see "Group commit" in
+   * but not in one iteration. Useful only if a commit costs more than an iteration; see "Groups" in
    * bench/README.md. @default 0
    */
   refillIterations?: number;

@@ -236,8 +236,8 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
 }
 
 /**
- * Options that `paymentRouter` completes from the environment. In `service` and `returns` too, each name can
- * be left out.
+ * Options that `paymentRouter` completes from the environment. Every option can be left out, and so can each
+ * option in `service`, `webhook` and `returns`.
  */
 export interface PartialOptions<Covers extends SignedField, Tx> extends Partial<
   Omit<PaymentsOptions<Covers, Tx>, "service">

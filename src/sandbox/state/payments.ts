@@ -7,7 +7,7 @@ export type SandboxStatus = string;
 
 /** A payment of the sandbox. */
 export interface SandboxPayment {
-  /** The id, which has 24 hexadecimal digits. */
+  /** The id: 24 hexadecimal digits, unless the program gave another id to `create`. */
   readonly id: string;
   /** The merchant's id of the payment. */
   readonly clientId: string;

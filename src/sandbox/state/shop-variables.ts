@@ -8,7 +8,10 @@ interface SandboxFacts {
   readonly signing: SigningState;
 }
 
-/** Returns the environment variables of a shop that uses this sandbox. Variables with the kit's default values are left out. */
+/**
+ * Returns the environment variables of a shop that uses this sandbox. Variables with the kit's default values
+ * are left out.
+ */
 export function shopVariables({ url, client, signing }: SandboxFacts): Record<string, string> {
   const { scheme, secret, previousSecret, merchantId, header, algorithm } = signing;
   const variables = {

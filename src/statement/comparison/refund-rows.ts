@@ -74,7 +74,7 @@ export class RefundRows {
     return [newFinding({ ...finding, key: recordedKey === undefined ? key : "", recordedKey, stored })];
   }
 
-  /** Returns a key with a number for the second equal row, because equal rows are several refunds. */
+  /** Returns the key of a row. Each later equal row gets a number, because equal rows are several refunds. */
   #numbered(key: string): string {
     const count = (this.#keys.get(key) ?? 0) + 1;
     this.#keys.set(key, count);

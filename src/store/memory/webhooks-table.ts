@@ -96,7 +96,7 @@ export class WebhooksTable implements WebhookRows {
     return this.rows.committedOf(this.#waiting).filter(({ waits }) => waits).length;
   }
 
-  /** Returns the need of each webhook, with the time of its arrival. */
+  /** Returns for each webhook the fact that a person has to see, if there is one, and its arrival time. */
   needs(): (readonly [WebhookNeed | undefined, string])[] {
     return this.rows.allCommitted().map((row) => [openNeedOf(row), row.receivedAt] as const);
   }

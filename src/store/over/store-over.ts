@@ -22,8 +22,8 @@ export interface StoreOverOptions {
 
 /**
  * Makes a complete store over a few operations of a database. The database must be able to write several
- * records all or nothing, each only if its version is the expected one. Nothing is locked. If another
- * transaction changed the records of a transaction, the transaction runs again.
+ * records all or nothing, each only if its version is the expected one. Nothing is locked. A transaction runs
+ * again if another one has changed one of its records.
  *
  * @throws ConfigurationError if a member of the adapter or an option is missing or misspelt
  * @throws TillkitError `adapter_defective` (from its methods) if the adapter returns a value of the wrong

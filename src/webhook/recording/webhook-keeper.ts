@@ -55,7 +55,7 @@ const maxFailures = 3;
 /** After this many skipped webhooks in a row, the drain stops: the store seems to refuse all webhooks. */
 const maxSkippedInRow = 10;
 
-/** The results of keeping the last webhooks of this process. */
+/** The present problem with storing webhooks in this process. */
 export interface Keeping {
   /** When the store began to fail, by `performance.now()`. Absent while it records webhooks. */
   failingSince?: number;

@@ -35,9 +35,9 @@ export interface SignatureScheme<Covers extends SignedField = SignedField> {
   /** `"body"` means that every byte is signed. A list means that only these fields are signed. */
   readonly covers: "body" | readonly Covers[];
   /**
-   * Returns whether the signature is valid. If not, return or resolve to `false`, or throw: the response is
-   * 401 in all cases. Compare in constant time. To give the log a reason, throw a {@link
-   * WebhookRejectedError}.
+   * Returns whether the signature is valid. If not, return or resolve to `false`, or throw. The response is
+   * 401, or 400 if you throw `signed_fields_unreadable`. Compare in constant time. To
+   * give the log a reason, throw a {@link WebhookRejectedError}.
    */
   verify(input: VerifyInput): boolean | Promise<boolean>;
   /** Returns the value of the header for this body. The sandbox and tests use it. */

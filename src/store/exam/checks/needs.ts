@@ -98,7 +98,7 @@ export const needChecks: Checks = {
       rematched: [{ receiptId: "receipt-of-u", outcome: "applied" }],
     });
     await saved(store, {
-      // A webhook that does not wait cannot be dismissed.
+      // The webhook m2 does not wait, so this does not dismiss it.
       dismissed: ["receipt-of-c", "receipt-of-m2"],
       resolutions: [resolution("r2", { action: "dismissed", receiptId: "receipt-of-c", clientId: "p3" })],
     });

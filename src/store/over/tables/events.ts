@@ -117,7 +117,7 @@ export class Events {
     const seen = new Map(pending.map(({ id }) => [id, this.#seen.get(id) ?? now]));
     for (const { id, handlers, ...newest } of pending) {
       if (!this.#seen.has(id)) continue;
-      // A name that was retired since then gets no more events.
+      // A handler that was retired after this registration gets no more events.
       for (const handler of handlers)
         if (unknownAmong([handler], registered).length === 0) await this.#dispatchSince(handler, newest);
     }
@@ -154,8 +154,9 @@ export class Events {
   }
 
   /**
-   * Makes missing dispatches of a handler. With `since`, the store had forgotten the handler, and it gets the
-   * events since then. Otherwise it gets the events that were saved during its registration.
+   * Makes missing dispatches of a handler. If the store had forgotten the handler, `since` is set, and the
+   * handler gets the events since then. Otherwise, the handler gets the events that were saved during its
+   * registration.
    */
   async #dispatchSince(
     { since, ...handler }: Registration,

@@ -225,7 +225,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   }
 
   #giveBack(connection: MysqlConnection): void {
-    // An idle connection of the kit's own does not keep the process alive.
+    // An idle connection that the kit opened does not keep the process alive.
     if (this.#own) physical(connection).stream?.unref?.();
     connection.release();
   }

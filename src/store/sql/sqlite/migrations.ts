@@ -149,7 +149,7 @@ const expandAtTheClaim = (t: Tables): string[] => [
     on conflict do nothing`,
   `drop index ${t.events}_unexpanded`,
   `insert into ${t.meta} (name, value) select 'expanded', coalesce(max(seq), 0) from ${t.events}`,
-  // After the newest event is deleted, the next event gets the same number.
+  // After the newest event is deleted, the next event gets the same number, which must not count as expanded.
   `create trigger ${t.events}_deleted after delete on ${t.events}
     when old.seq > coalesce((select max(seq) from ${t.events}), 0)
     begin

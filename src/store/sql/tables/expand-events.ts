@@ -10,7 +10,7 @@ export function isUnexpanded({ dialect, tables }: Database): string {
   return dialect.commitsInOrder ? `e.seq > ${lastExpanded(tables)}` : "e.unexpanded = 1";
 }
 
-/** Returns the condition that event `e` has all of its dispatches. Without handlers, every event has. */
+/** Returns the condition that event `e` has all of its dispatches. Without handlers, it is always true. */
 export function isExpanded({ dialect, tables }: Database): string {
   const expanded = dialect.commitsInOrder ? `e.seq <= ${lastExpanded(tables)}` : "e.unexpanded is null";
   return `(${expanded} or not exists (select 1 from ${tables.handlers}))`;

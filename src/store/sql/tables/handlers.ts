@@ -105,7 +105,10 @@ export async function deleteHandlers(
   await tx.run(`delete from ${db.tables.handlers} where ${which.sql}`, which.params);
 }
 
-/** Reads the registered handlers, each with its numbers of dead dispatches and of open or future ones. */
+/**
+ * Reads the registered handlers. Counts the dead dispatches of each handler, and its open dispatches,
+ * including those that are not made yet.
+ */
 export async function summarizeHandlers(reader: Session, db: Database): Promise<HandlerSummary[]> {
   const { tables: t } = db;
   const handlers = await reader.run<HandlerKey>(`select event, name from ${t.handlers}`, []);

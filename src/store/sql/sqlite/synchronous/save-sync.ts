@@ -148,7 +148,7 @@ function update(tx: SaveContext, payment: Payment): void {
   if (payment.open && (columns & openBit) !== 0) expectFree(tx, payment);
   params.push(clientId);
   const sql = updateOf(tx, columns);
-  // A payment that the lock has read exists.
+  // If the lock has read the payment, its row exists, so nobody counts the updated rows.
   if (stored) connection.write(sql, params);
   else if (connection.run(sql, params).affected === 0)
     throw new TillkitError("store_conflict", "One of the updated payments is not in the store.");
