@@ -16,6 +16,7 @@ if (tsc("-p", "tsconfig.cjs.json", "--emitDeclarationOnly") !== 0)
   throw new TypeError("The types do not compile.");
 removeInternalTypes(path.resolve("dist/cjs"));
 refuseTypesOf(inside, "dist/cjs");
+indentTypesByTabs("dist/cjs");
 for (const entry of entries) exportFromModule(entry);
 
 /** Removes the types that no entry point leads to: nobody can import them, and they are most of the files. */
@@ -30,6 +31,19 @@ function removeInternalTypes(folder) {
   for (const entry of entries) follow(path.join(folder, `${entry}.d.ts`));
   for (const name of readdirSync(folder, { recursive: true }))
     if (name.endsWith(".d.ts") && !reached.has(path.join(folder, name))) rmSync(path.join(folder, name));
+}
+
+/** Indents types by tabs, which is 17 KB less than by spaces. */
+function indentTypesByTabs(folder) {
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+    if (!name.endsWith(".d.ts")) continue;
+    const file = path.join(folder, name);
+    const types = readFileSync(file, "utf8");
+    writeFileSync(
+      file,
+      types.replaceAll(/^(?: {4})+/gm, (spaces) => "\t".repeat(spaces.length / 4)),
+    );
+  }
 }
 
 /** Throws if a type names a package that is not installed with this one. */
