@@ -3,7 +3,8 @@ import { run } from "./run.js";
 
 const { stdin, stdout, stderr, env, argv } = process;
 
-// The reader of a pipe may stop early, as in `tillkit help | head -1`.
+// The reader of a pipe may stop early, as in `tillkit help | head -1`. The command then ends without an
+// error.
 stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit();
   throw error;
@@ -16,7 +17,7 @@ stderr.on("error", (error: NodeJS.ErrnoException) => {
 
 let stopping: AbortController | undefined;
 
-/** Returns a signal that the first Ctrl-C aborts. Without this call, Ctrl-C ends the process. */
+/** Returns a signal that the first Ctrl-C or SIGTERM aborts. Without this call, both end the process. */
 function stopSignal(): AbortSignal {
   if (!stopping) {
     const controller = (stopping = new AbortController());

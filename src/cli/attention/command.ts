@@ -21,7 +21,10 @@ import { envFileOption } from "../terminal/read-file.js";
 import { printColumns } from "../terminal/table.js";
 import { decimalOption, requiredOptions, timeOption } from "../terminal/option-values.js";
 
-/** The rules that need only the store. The other rules describe the application's process, not this one. */
+/**
+ * The rules that this command can check with the store alone. `spool_set_aside` and `health` describe the
+ * state of an application's process.
+ */
 export const listedRules = attentionRules.filter((rule) => rule !== "spool_set_aside" && rule !== "health");
 
 const maxLimit = 200;
@@ -176,7 +179,10 @@ function printEntries(entries: readonly AttentionEntry[], args: Arguments, outpu
   }
 }
 
-/** Returns whether one printed entry can stand for both. Dead dispatches of a handler share one command. */
+/**
+ * Returns whether two entries differ so little that only the first one is printed in full. Dead dispatches of
+ * a handler share one command.
+ */
 function isAlike(one: AttentionEntry, other: AttentionEntry): boolean {
   const isOneStep = one.rule === "dead_dispatch" || stepsOf(one) === stepsOf(other);
   return (
@@ -188,7 +194,7 @@ const isChanged = ({ changes }: AttentionEntry): boolean => changes.length > 0;
 const stepsOf = ({ next, clientId }: AttentionEntry): string =>
   clientId === undefined ? next : next.replaceAll(clientId, "");
 
-/** Returns an age in its largest unit. */
+/** Returns an age in minutes (below 2 hours), in hours (below 2 days) or in days. */
 function ageText(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 120) return `${minutes} min`;
@@ -228,7 +234,7 @@ async function change(
   return 0;
 }
 
-/** Prints the entry, and settles it with `--apply` or after a yes on standard input. */
+/** Settles the entry. Without `--apply`, prints the entry first, and needs a yes on standard input. */
 async function settleEntry(payments: Payments, args: Arguments, context: InputContext): Promise<ExitCode> {
   const { output } = context;
   const action = readAction("settle", args);

@@ -13,7 +13,7 @@ import {
 } from "./send.js";
 import { type ProbedSubject } from "./subject.js";
 
-/** The parts of a subject that are needed to check the answers of its webhook's address. */
+/** The parts of a subject that `checkWebhook` needs. */
 type Checked = Pick<ProbedSubject, "webhook" | "replies"> & { settings: AppSettings };
 type AppSettings = Pick<ProbedSubject["settings"], "merchantId" | "header">;
 
@@ -79,8 +79,8 @@ function checkStatus(address: string, unsigned: Answer, replies: WebhookReplies)
   const { status } = unsigned;
   const byKit = isRefusedByKit(unsigned);
   const seen = `A webhook to ${address} is answered with ${status}`;
-  // If an unknown address beside this one gets another answer, the application itself sends the 404.
-  // `checkSigned` checks such an application.
+  // If an unknown address beside this address gets another answer, the webhook's own handler sends the 404.
+  // `checkSigned` then checks this handler.
   if (status === 404 && isOwn(unsigned, replies.elsewhere)) return undefined;
   if (status === 404 || status === 405 || status === 501) return finding("webhook_not_mounted", `${seen}.`);
   if (status === 413) return finding("webhook_body_limited", `${seen}, although it has a few hundred bytes.`);
@@ -93,13 +93,15 @@ function checkStatus(address: string, unsigned: Answer, replies: WebhookReplies)
   return finding("webhook_blocked", `${seen} before the signature is checked.`);
 }
 
-/** Returns whether an unknown address gets another answer. Ids in the answers are not compared. */
+/**
+ * Returns whether an answer differs from the answer of an unknown address. Ids in the answers are ignored.
+ */
 function isOwn({ status, body }: Answer, elsewhere: Reply | undefined): boolean {
   const plain = (text: string): string => text.replace(/[\da-f-]{8,}/gi, "");
   return isAnswer(elsewhere) && (elsewhere.status !== status || plain(elsewhere.body) !== plain(body));
 }
 
-/** Returns a message about the parser that reads the body first. The kit answers 500 only in this case. */
+/** Returns the message that something reads the body first. The kit itself answers 500 only in this case. */
 function consumedBy({ malformed }: WebhookReplies): string {
   const parser =
     isAnswer(malformed) && !isRefusedByKit(malformed)
@@ -108,7 +110,7 @@ function consumedBy({ malformed }: WebhookReplies): string {
   return `Something reads the body before the payment router does.${parser}`;
 }
 
-/** Returns whether an app without the kit refuses every request alike, also correctly signed ones. */
+/** Returns whether the app refuses each request with this status, also a request to an unknown address. */
 function refusesEverybody(status: number, { signed, elsewhere }: WebhookReplies): boolean {
   return !isAccepted(signed) && [401, 403, 407, 419].includes(status) && statusOf(elsewhere) === status;
 }
@@ -173,7 +175,9 @@ function describeReply(reply: Reply): string {
   return isAnswer(reply) ? `is answered with ${reply.status}` : `has no answer (${reply.reason})`;
 }
 
-/** The largest difference that a slow answer and a `Date` header in whole seconds can explain. */
+/**
+ * The largest difference between two clocks that a slow answer and a `Date` header in whole seconds explain.
+ */
 const maxClockMs = 60_000;
 
 /** Compares the `Date` header of the app's answer with this machine's clock. */
@@ -184,7 +188,7 @@ export function* checkClock({ replies }: ProbedSubject): Findings {
     yield finding("clock_off", `The app's clock is ${difference(offMs)} this machine's.`);
 }
 
-/** Returns whether a clock is too far from this machine's; `false` for NaN. */
+/** Returns whether the difference between two clocks is too large; `false` for NaN. */
 export function isClockOff(differenceMs: number): boolean {
   return Math.abs(differenceMs) > maxClockMs;
 }
@@ -196,7 +200,10 @@ export function difference(differenceMs: number): string {
   return `${amount} ${differenceMs < 0 ? "behind" : "ahead of"}`;
 }
 
-/** Checks that the return addresses show the kit's unchanged page. An unknown token has status 404. */
+/**
+ * Checks that the return addresses show the kit's unchanged page. The kit answers the invented token with
+ * 404, or with 503 while the store is unavailable.
+ */
 export async function* checkReturns({ mount, isKit, replies, now }: ProbedSubject): AsyncFindings {
   if (mount === undefined || !isKit) return;
   const headers = { Accept: "text/html", ...(replies?.needsHttps && { "X-Forwarded-Proto": "https" }) };

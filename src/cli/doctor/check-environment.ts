@@ -6,7 +6,10 @@ import { isLocal } from "./check-public-url.js";
 import { type AsyncFindings, type DoctorCode, finding, type Findings } from "./findings.js";
 import { type ProbedSubject } from "./subject.js";
 
-/** The doctor's codes by the kit's codes about a secret. `option_invalid` means a padded secret. */
+/**
+ * The doctor's code for each code of the kit about a secret. `option_invalid` means a secret with spaces,
+ * line breaks or quotes around it.
+ */
 const secretCodes: Partial<Record<ErrorCode, DoctorCode>> = {
   secret_missing: "secret_missing",
   secret_too_short: "secret_too_short",
@@ -72,7 +75,10 @@ const checkedElsewhere = /^(TILLKIT_WEBHOOK_SECRET|TILLKIT_PUBLIC_KEY|file|urlOr
 /** The variables that another check examines if they are set. */
 const checkedIfSet = ["TILLKIT_PUBLIC_URL", "TILLKIT_DATABASE"];
 
-/** Checks the other variables by the kit's own rules. Skips an app that sets none of the kit's addresses. */
+/**
+ * Checks the variables that no other check examines, by the kit's own rules. Skips an app that sets neither
+ * `TILLKIT_PUBLIC_URL` nor `TILLKIT_SERVICE_URL`.
+ */
 export async function* checkKitOptions({ environment, outside, database }: ProbedSubject): AsyncFindings {
   const isConfigured = environment["TILLKIT_PUBLIC_URL"] || environment["TILLKIT_SERVICE_URL"];
   if (outside || !isConfigured) return;

@@ -34,7 +34,10 @@ function foldersAbove(folder: string): string[] {
   return parent === folder ? [folder] : [folder, ...foldersAbove(parent)];
 }
 
-/** Returns the version of each copy of a package by its real path, including copies inside other packages. */
+/**
+ * Returns a map from the real path of each copy of a package to the copy's version. Also finds the copies
+ * inside other packages.
+ */
 function copiesOf(name: string, modules: readonly string[]): Map<string, string> {
   const copies = new Map<string, string>();
   const search = (folder: string): void => {
@@ -42,7 +45,7 @@ function copiesOf(name: string, modules: readonly string[]): Map<string, string>
     if (version !== undefined) copies.set(realpathSync(path.join(folder, name)), version);
     for (const one of packagesIn(folder)) {
       const inner = path.join(folder, one, "node_modules");
-      // A linked package has its own installation, and that installation may link back to this folder.
+      // A linked package is not searched, because its own installation may link back to this folder.
       if (existsSync(inner) && realpathSync(path.join(folder, one)) === path.join(folder, one)) search(inner);
     }
   };

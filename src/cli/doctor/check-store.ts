@@ -31,7 +31,7 @@ async function* checkDatabase(named: NamedDatabase, subject: ProbedSubject): Asy
     const state = await schemaState(database, { tablePrefix });
     if (state.kind === "sqlite") yield* checkDisk(label, database, subject.isProduction, networkDisks);
     yield* checkSchema(label, state, subject.isKit);
-    // If the tables have another version, opening the store would change them.
+    // A store creates or upgrades its tables, so a store is opened only over tables of the newest version.
     if (state.version === state.newest) yield* checkOpened(named, state, subject);
   } catch (error) {
     yield errorFinding(label, error);
@@ -119,7 +119,10 @@ async function* checkOpened(
 const memoryDisks = [0x01021994, 0x858458f6];
 const networkDisks = [0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997];
 
-/** Checks that a file is not on a disk in memory, nor on a disk of a `refused` type. Works only on Linux. */
+/**
+ * In production, checks that a file is not on a disk in memory. Always checks that the disk is not of a
+ * `refused` type. Works only on Linux.
+ */
 async function* checkDisk(
   what: string,
   file: string,

@@ -3,7 +3,10 @@ import { expectedSignature } from "../sign/make-scheme.js";
 import { type SignatureSettings } from "../sign/signature-settings.js";
 import { isAccepted, isAnswer, type Reply, sendProbe } from "./send.js";
 
-/** A constant webhook of an unknown type, for no payment. The kit takes a second run for a duplicate. */
+/**
+ * A webhook of an unknown type, about no payment. The webhook never changes, so the kit treats the webhook of
+ * a second run as a duplicate.
+ */
 const meaningless = {
   topic: "tillkit.doctor",
   timestamp: "2026-01-01T00:00:00.000Z",
@@ -24,7 +27,7 @@ const meaningless = {
 export const compactBody = JSON.stringify(meaningless);
 /** A body that changes when it is parsed and written again. */
 const spacedBody = `${JSON.stringify(meaningless, null, 2)}\r\n`;
-/** A body longer than any webhook of the interface document, but within the kit's limit. */
+/** A body of more than 16 KiB, much longer than a usual webhook, but within the kit's limit. */
 const longBody = JSON.stringify({ ...meaningless, note: "x".repeat(16 * 1024) });
 
 /** The replies of a webhook's address to harmless requests. */
@@ -43,7 +46,9 @@ export interface WebhookReplies {
   slow?: Reply;
   /** The reply of an unknown address beside the webhook's address. */
   elsewhere?: Reply;
-  /** The reply to a correct signature. Absent if the doctor may not sign, or cannot. */
+  /**
+   * The reply to a correctly signed webhook. Absent if the doctor may not sign, or has no key to sign with.
+   */
   signed?: Reply;
   /** The reply to a correct signature of a body with spaces and line breaks. */
   spaced?: Reply;

@@ -7,7 +7,7 @@ import { doctorAgent, refusalErrors } from "../../shared/refused-files.js";
 export interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
-  /** The first 64 KiB of the body. */
+  /** The body. A body over 64 KiB is cut after at least 64 KiB. */
   body: string;
   /** The time halfway between sending and the first byte of the answer, in milliseconds since 1970. */
   atMs: number;
@@ -16,7 +16,7 @@ export interface Answer {
 /** The reason why a request has no answer. */
 export interface SendFailure {
   failure: "unreachable" | "certificate" | "timeout" | "broken";
-  /** The code of Node's error, or its message. */
+  /** The code or the message of Node's error; for a timeout, a text with the time limit. */
   reason: string;
 }
 

@@ -8,7 +8,7 @@ import { type WebhookReplies } from "./probe-webhook.js";
 
 /** The app that the doctor examines, as the options and the environment describe it. */
 export interface DoctorSubject {
-  /** The address of the payment router; `undefined` for an app without one. */
+  /** The address of the payment router; `undefined` with `--webhook`, or if no address is known. */
   mount: string | undefined;
   /** The address of webhooks; `undefined` if no address is known. */
   webhook: string | undefined;
@@ -38,7 +38,10 @@ export interface ProbedSubject extends DoctorSubject {
   isKit: boolean;
 }
 
-/** Reads the subject. Throws `command_option_invalid` for an invalid address in an option. */
+/**
+ * Reads the subject. Throws `command_option_invalid` if `--url` or `--webhook` is not an address, if the
+ * folder of `--app` does not exist, or if options exclude each other.
+ */
 export async function readSubject(args: Arguments, context: Context): Promise<DoctorSubject> {
   const outside = args.has("outside");
   const { stdin, cwd, output, now } = context;
@@ -84,7 +87,7 @@ export async function readSubject(args: Arguments, context: Context): Promise<Do
   };
 }
 
-/** Returns whether an address can be used, and begins with http:// or https://. */
+/** Returns whether a text is a valid http or https address. */
 export function isHttp(address: string): boolean {
   return URL.canParse(address) && /^https?:/i.test(address);
 }

@@ -86,7 +86,10 @@ async function examineModule(exam: StoreExam<unknown>, output: Output): Promise<
   return failed!.length > 0 ? 1 : 0;
 }
 
-/** Loads the store's module. Throws `file_unreadable`, or `command_operand_invalid` without a `create`. */
+/**
+ * Loads the store's module. Throws `file_unreadable` if Node cannot load the module, or
+ * `command_operand_invalid` if the module does not export `create`.
+ */
 async function load(file: string): Promise<StoreExam<unknown>> {
   let isEmpty = false;
   try {
@@ -111,7 +114,10 @@ async function load(file: string): Promise<StoreExam<unknown>> {
   });
 }
 
-/** Prints a line for each member of the store contract. For a missing member, adds what does not work. */
+/**
+ * Prints a line for each member of the store contract. If the checks of a member were left out, the line also
+ * says what the exam does not show without this member.
+ */
 function printTable(results: readonly CheckResult[], output: Output): void {
   const cells = (row: readonly string[]): string => row.map((cell) => cell.padStart(8)).join(" ");
   output.print(output.paint("bold", `${"".padEnd(18)}${cells(examOutcomes)}`));

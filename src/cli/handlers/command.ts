@@ -261,7 +261,7 @@ async function retire(payments: Payments, args: Arguments, { output }: InputCont
   return 0;
 }
 
-/** Returns the message for a handler that has no waiting dispatches. */
+/** Returns the message for a handler that had no unfinished dispatches, or whose name is perhaps misspelt. */
 async function nothingRetired(payments: Payments, handler: string): Promise<string> {
   const others = (await payments.handlers()).filter(({ name }) => name !== handler).map(({ name }) => name);
   const known = others.length > 0 ? ` The store also has: ${others.join(", ")}.` : "";

@@ -3,12 +3,15 @@ import { type ExitCode } from "../terminal/command.js";
 import { type Output } from "../terminal/output.js";
 import { printColumns } from "../terminal/table.js";
 
-/** The number of clientIds that the store takes in one call. */
+/** The maximum number of clientIds in one call of the store. */
 const maxIds = 500;
 
 const stateTexts = { pending: "waits", leased: "runs", done: "done", dead: "dead again", retired: "retired" };
 
-/** Prints the results of one run's dispatches, and lists the dispatches that are not done. */
+/**
+ * Prints the results of the dispatches that one `handlers retry` queued again. Lists the dispatches that are
+ * not done.
+ */
 export async function printRun(payments: Payments, run: string, output: Output): Promise<ExitCode> {
   const outcome = await payments.revivedDispatches(run);
   const { done, dead, waiting, retired, dispatches } = outcome;

@@ -30,7 +30,7 @@ export function mountLines(text: string, module: string, app = "app"): MountLine
 
 /**
  * Returns the change that mounts the router directly after `const app = express()`. Returns `undefined` if
- * only a parser could add the lines safely.
+ * the file has no such line or several such lines, or no import before it.
  */
 export function mountRouter(file: string, before: string, module: string): FileChange | undefined {
   const eol = before.includes("\r\n") ? "\r\n" : "\n";

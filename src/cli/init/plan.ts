@@ -8,7 +8,7 @@ import { type FileChange, mountLines, mountRouter } from "./mount.js";
 export interface InitPlan {
   language: "TypeScript" | "JavaScript";
   changes: FileChange[];
-  /** The existing files, which stay unchanged. */
+  /** The existing files with other content than the plan's, which stay unchanged. */
   kept: string[];
   /** The steps that the developer must do, in this order. */
   advice: string[];
@@ -60,13 +60,13 @@ export function planInit(folder: string, language: InitPlan["language"] | undefi
 
 interface Prepared {
   manifest: Manifest | undefined;
-  /** The file with the Express app; `undefined` for a new shop. */
+  /** The file with the Express app; `undefined` if no known file contains `express()`, as in a new shop. */
   entry: string | undefined;
   isTyped: boolean;
   scripts: Record<string, string>;
 }
 
-/** Returns the developer's steps to a running shop that the doctor examines. */
+/** Returns the steps with which the developer starts the shop and examines it with the doctor. */
 function nextSteps({ manifest, entry, isTyped, scripts }: Prepared): string[] {
   const commandOf = (name: string, otherwise: string): string => {
     const own = scripts[name];
@@ -93,7 +93,7 @@ function nextSteps({ manifest, entry, isTyped, scripts }: Prepared): string[] {
   ];
 }
 
-/** Returns the path of the JavaScript test, beside the Express app. */
+/** Returns the path of the JavaScript test, in the folder `payments` beside the Express app. */
 function testFileOf(entry = "."): string {
   return path.posix.join(path.posix.dirname(entry), "payments/fulfil-order.test.mjs");
 }
@@ -113,7 +113,7 @@ function scriptsFor(entry: string | undefined, isTyped: boolean): Record<string,
   };
 }
 
-/** Returns whether a script is absent, or the failing test that `npm init` writes. */
+/** Returns whether a script is absent, or is the failing test that `npm init` writes. */
 function isFree(manifest: Manifest | undefined, name: string): boolean {
   const script = manifest?.scripts?.[name];
   return script === undefined || (name === "test" && script.includes("no test specified"));

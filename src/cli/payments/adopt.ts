@@ -6,7 +6,10 @@ import { confirms } from "../terminal/confirm.js";
 import { confirmNeeded, givenPolicy } from "../terminal/offline-kit.js";
 import { requiredOptions } from "../terminal/option-values.js";
 
-/** The message if nobody gave `confirm`. An application with `confirm` would first ask the service. */
+/**
+ * The message for a missing `confirm`. Without `confirm`, this command cannot know whether the application
+ * would first ask the service.
+ */
 const confirmMissing =
   "Its webhooks are decided with the adoption, and their signatures cover only fields, " + confirmNeeded;
 
@@ -22,7 +25,10 @@ function describeWebhooks({ payment, webhooks = [] }: AdoptedPayment): string {
     : `The payment's webhook matches: the payment would be ${payment.state}.`;
 }
 
-/** Prints the adoption. Throws `command_option_invalid` without a needed --confirm or --despite-mismatch. */
+/**
+ * Prints what the adoption would change. Throws `command_option_invalid` if `confirm` is needed but not
+ * given, or if a webhook does not match and `--apply` is given without `--despite-mismatch`.
+ */
 async function describeAdoption(
   payments: Payments,
   would: AdoptedPayment,
@@ -57,7 +63,8 @@ export const adopt: RunAction = async (payments, args, context) => {
   const total = { value: amount, currency };
   const given: Adoption = { clientId, reference, total, serviceId: args.get("service-id"), by, reason };
   const would = await payments.adopt({ ...given, dryRun: true });
-  // If a stored payment gets its service id now, its waiting webhooks are decided.
+  // An adoption that only adds the service id to a stored payment is also a change: the kit then decides the
+  // outcomes of the payment's waiting webhooks.
   const isChange = would.adopted || would.payment.serviceId !== (await payments.find(clientId))?.serviceId;
   if (isChange) await describeAdoption(payments, would, args, context);
   const isWanted = isChange && (args.has("apply") || (await confirms("Adopt this payment?", args, context)));

@@ -13,7 +13,7 @@ import { notesOf } from "./notes-of.js";
 
 const maxPage = 500;
 const maxFound = 100;
-/** The number of payments whose numbers are compared, if no payment has exactly the given name. */
+/** The maximum number of payments that are searched if no payment has exactly the given id or number. */
 const maxCompared = 10_000;
 
 const otherWays =
@@ -21,7 +21,7 @@ const otherWays =
   "payment's creation. If only the provider has a number, look for the number in the provider's statement: " +
   "tillkit help statement";
 
-/** Finds payments by a text, or by the day with or without the amount. */
+/** Finds payments by a text, by a day, or by both. `--amount` excludes payments with other amounts. */
 export const find: RunAction = async (payments, args, { output }) => {
   const text = args.object?.trim();
   const [amount, time] = [args.get("amount"), timeOption(args, "day")];
@@ -73,8 +73,9 @@ export async function paymentsNamed(payments: Payments, text: string): Promise<P
 }
 
 /**
- * Returns the payments that a text names. If no payment has exactly this name, the function also searches the
- * numbers of the newest payments and refunds. That search ignores capitals, spaces and signs.
+ * Returns the payments that a text names. If the text is not exactly an id, an order or a provider's number,
+ * the function also compares the text with the provider's numbers and the refunds of the newest payments.
+ * This comparison ignores capitals, spaces and signs.
  */
 export async function paymentsLike(payments: Payments, text: string): Promise<Payment[]> {
   const found = await paymentsNamed(payments, text);

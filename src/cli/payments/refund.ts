@@ -27,7 +27,8 @@ export const recordRefund: RunAction = async (payments, args, context) => {
   const { payment, resolution: planned } = would;
   if (would.resolved) {
     output.print(`${given.clientId}, order ${payment!.reference}: ${describeRefund(planned.refund)}.`);
-    // The same transfer may be recorded already with another key, or without a key.
+    // The same transfer may be recorded already with another key, or without a key, so the person sees all
+    // earlier refunds.
     const { entries } = await payments.history(payment!.clientId);
     for (const one of entries)
       if (one.kind === "resolution" && one.refund)

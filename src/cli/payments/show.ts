@@ -9,7 +9,7 @@ import { oneLine, type Output } from "../terminal/output.js";
 import { paymentsLike, printPayments } from "./find.js";
 import { notesOf } from "./notes-of.js";
 
-/** The number of payments whose open entries are printed, if a text names several payments. */
+/** The maximum number of payments whose open entries are printed, if a text names several payments. */
 const maxShown = 10;
 
 /** Prints the history of the payment that a text names, and the next steps. */

@@ -154,8 +154,8 @@ async function replayStoredWebhooks(
 }
 
 /**
- * Searches for stored webhooks whose outcome depends on a policy that this command was not given. Returns
- * advice if their outcomes would change without the policy, and otherwise `undefined`.
+ * Searches for webhooks that a replay could decide wrongly, because this command does not have the
+ * application's policy. Returns advice about the missing option, or `undefined`.
  */
 async function findUnknownPolicy(
   payments: Payments,

@@ -86,7 +86,7 @@ export function readSandboxOptions(args: Arguments, { cwd }: Context): SandboxOp
     providers: listOf(args, "providers")?.map(providerOf),
     state: state === undefined ? undefined : path.resolve(cwd, state),
     seed: args.get("seed"),
-    // Switches that are not given stay undefined, so that the settings of a state file stay.
+    // Switches that are not given stay `undefined`, so that the settings in a state file are kept.
     strict: args.has("lenient") ? false : undefined,
     readBack: args.has("read-back") || isBare,
     readBackBare: isBare,

@@ -32,14 +32,17 @@ export const signingOptions = {
 export function makeScheme(settings: SignatureSettings, privateKey?: string): SignatureScheme {
   if (settings.scheme !== "public-key") return makeHmacScheme(settings);
   const { publicKey = "", header } = settings;
-  // A private key contains the public one.
+  // `createPublicKey` also accepts a private key, and returns its public key.
   const key = readPublicKey(privateKey ?? publicKey);
   const algorithm = (settings.algorithm ?? usualAlgorithm(key)) as PublicKeyAlgorithm;
   const given = privateKey === undefined ? publicKey : key;
   return publicKeySignature({ publicKey: given, privateKey, algorithm, header });
 }
 
-/** Reads the settings, and creates a scheme that can sign. Throws `key_invalid` without a private key. */
+/**
+ * Reads the settings, and creates a scheme that can sign. Throws `key_invalid` for the scheme `public-key`
+ * without `--private-key`.
+ */
 export async function readSigningScheme(args: Arguments, context: InputContext) {
   const settings = await readSettingsWithSecret(args, context);
   refuseOptions(args, settings, "fields", ["fields", "merchant-id"]);
@@ -72,7 +75,10 @@ function makeHmacScheme(settings: SignatureSettings): SigningScheme {
     : hmacSignature({ secret, algorithm, header });
 }
 
-/** Returns the key of a PEM text; `undefined` if it is unreadable. The scheme then throws the reason. */
+/**
+ * Returns the public key of a PEM text; `undefined` for an unreadable text, because `publicKeySignature` then
+ * throws an error with the reason.
+ */
 export function readPublicKey(pem: string): KeyObject | undefined {
   try {
     return createPublicKey(pem);

@@ -4,7 +4,7 @@ import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type Variables, type InputContext } from "../terminal/command.js";
 import { envFileOption, readText } from "../terminal/read-file.js";
 
-/** The options that say how a signature is made, for `sign`, `verify`, `trigger` and `doctor`. */
+/** The options that say how a signature is made, for `sign`, `verify`, `trigger`, `replay` and `doctor`. */
 export const signatureOptions = {
   "--scheme <hmac|fields|public-key>":
     "The signature scheme: hmac signs the whole body, fields signs some fields, and public-key signs the body with a " +
@@ -121,7 +121,10 @@ export function refuseOptions(
     throw optionError(`--${ignored} is for the scheme ${needed}, and the scheme here is ${scheme}.`);
 }
 
-/** Reads the settings. Throws `command_option_invalid`, or `secret_missing` if the scheme needs a secret. */
+/**
+ * Reads the settings. Throws `command_option_invalid` if an option or a variable is not valid, or
+ * `secret_missing` if the scheme needs a secret and there is none.
+ */
 export async function readSettingsWithSecret(
   args: Arguments,
   context: InputContext,

@@ -109,7 +109,7 @@ export const statementCommand: CommandDefinition = {
     printSummary(summary, found.list(), output);
     printFindingSteps(found.list(), summary.counts, output);
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-    // `maxRSS` is the largest memory of the process since its start.
+    // `maxRSS` is the largest memory of the process since its start, in KiB.
     const peakBytes = process.resourceUsage().maxRSS * 1024;
     for (const file of names) output.print(`report   ${file}`);
     output.printJson({

@@ -26,7 +26,10 @@ export const formatOptions = {
     "The UTC offset of days, and of times without an offset: --utc-offset=+03:00. Default: Z.",
 };
 
-/** Returns the format that the options describe. Throws `command_option_invalid`. */
+/**
+ * Returns the format that the options describe. Throws `command_option_invalid` if `--column` or `--fixed`
+ * has no known field before `=`.
+ */
 export function readFormat(args: Arguments): StatementFormat {
   const columns: StatementFormat["columns"] = {};
   for (const [field, header] of fieldPairs(args, "column", statementFields))

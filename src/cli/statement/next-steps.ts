@@ -67,7 +67,7 @@ function nextCommand(finding: StatementFinding, document: string): string[] | un
   const isUnknown = kind === "bad_row" && finding.reference === undefined;
   if (clientId === undefined || isUnknown) return undefined;
   const refund = ["payments", "refund", clientId];
-  // A refund has the currency of its payment.
+  // A refund has the currency of its payment, so a row in another currency gets no refund command.
   const isSame = statement?.currency === stored?.currency;
   if (kind === "refund_missing_here" && statement && isSame && key !== undefined)
     return [...refund, "--amount", statement.value, "--key", key, ...evidence, ...byPerson];
@@ -88,7 +88,7 @@ function adviceOf({ kind, candidates = [], statement }: AdvisedFinding): string 
   if (kind === "unpaid_there")
     return `Ask the service. If the status ${JSON.stringify(statement?.status)} means paid, compare again with --paid-status.`;
   if (kind !== "unmatched_row") return adviceFor[kind];
-  // Without a candidate, the kit has never seen this transfer.
+  // Without a candidate, no stored payment fits the row, so only the service can name the payment.
   return candidates.length === 0
     ? `Ask the service which payment this is. If it is one of this shop, ${toName}`
     : `If it is one of these payments, ${toName} Otherwise, ask the service.`;
@@ -103,7 +103,7 @@ export function printFindingSteps(
   for (const finding of found) {
     const { kind, line, reference, clientId, providerId, statement, stored, problem, next } = finding;
     const { candidates = [], recordedKey, fee, net, difference, other } = finding;
-    // The amount of a refund has no sign in the finding.
+    // The finding has the amount of a refund without its minus sign, so the sign is added here.
     const sign = kind === "refund_missing_here" ? "-" : "";
     const status = kind === "unpaid_there" && statement?.status ? `, ${statement.status}` : "";
     const time = statement?.time ?? stored?.completedAt;

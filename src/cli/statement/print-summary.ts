@@ -28,7 +28,7 @@ const titles: Readonly<Record<FindingKind, string>> = {
   accepted_here: "accepted or adopted later than paid, on another statement (no difference)",
 };
 
-/** A finding without its candidates, with the name of its order. */
+/** A finding without its candidates. The summary only needs the finding's kind, amounts and order or ids. */
 type NamedFinding = Omit<StatementFinding, "candidates">;
 
 /** The maximum number of orders that are named beside one sum. */

@@ -15,7 +15,10 @@ export interface CountedBytes {
   read: () => number;
 }
 
-/** Opens a file, or standard input for `-`. Throws `file_unreadable` here or while the file is read. */
+/**
+ * Returns the bytes of a file, or of standard input for `-`. Throws `file_unreadable` if the file cannot be
+ * found or is a folder. Reading the bytes can also throw this error.
+ */
 export async function countBytes(file: string, { cwd, stdin }: FileContext): Promise<CountedBytes> {
   let count = 0;
   const absolute = path.resolve(cwd, file);

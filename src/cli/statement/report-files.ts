@@ -20,7 +20,7 @@ interface ReportFile {
   name: string;
   /** The final path of the report. */
   file: string;
-  /** The path while the report is written, so that nobody takes an unfinished report for a finished one. */
+  /** The temporary path of the report until it is complete, so that nobody uses an unfinished report. */
   part: string;
   report: StatementReport;
   stream: WriteStream;

@@ -8,7 +8,7 @@ import { withOfflineKit } from "./offline-kit.js";
 export interface Action {
   /** The options of this action that not every action of the command accepts. */
   options: readonly string[];
-  /** Whether the action needs the command's object. */
+  /** Whether the command's object, the argument after the action, is needed, optional or refused. */
   object: "needed" | "optional" | "none";
   /** Runs the action on the database that the options name. */
   run: RunAction;
@@ -24,9 +24,9 @@ interface ActionNames {
 }
 
 /**
- * Runs the action that the operand names, or the first action. Checks the arguments first.
+ * Runs the action that the operand names; without an operand, the first action. Checks the arguments first.
  *
- * @throws TillkitError `command_operand_invalid`, `command_option_invalid`
+ * @throws TillkitError `command_operand_invalid`, `command_option_invalid`, or the error of the database
  */
 export async function runAction(
   actions: Readonly<Record<string, Action>>,

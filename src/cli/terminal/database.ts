@@ -48,7 +48,7 @@ export function requireDatabase(args: Arguments, context: InputContext): NamedDa
 
 /**
  * Returns the database that is named. Throws `store_unavailable` if the database has no tables of the kit.
- * Otherwise a store would create the tables, and a mistyped name would become a new database.
+ * Without this check, a store would create the tables, and a mistyped name would become a new database.
  */
 export async function requireTables(args: Arguments, context: InputContext): Promise<NamedDatabase> {
   const found = requireDatabase(args, context);

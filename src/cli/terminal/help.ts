@@ -94,7 +94,7 @@ function sectionOf(page: string, code: string): string | undefined {
   return page.split(`\n### ${code}\n`)[1]?.split(/\n##/, 1)[0]!.trim();
 }
 
-/** Returns the cells of the row of a table whose first cell names the code. */
+/** Finds the row of a table whose first cell names the code. Returns the other cells of this row. */
 function rowOf(page: string, code: string): string | undefined {
   const rows = page.split("\n").map((line) => line.split("|").slice(1, -1));
   const row = rows.find(([name]) => name?.includes(`\`${code}\``));

@@ -29,7 +29,10 @@ export interface GivenPolicy {
   clientIdPrefix: string | undefined;
 }
 
-/** Returns the policy of the options or the environment. Throws `command_option_invalid` for wrong values. */
+/**
+ * Returns the policy of the options or the environment. Throws `command_option_invalid` if `confirm` is
+ * neither `lookup` nor `none`.
+ */
 export function givenPolicy(args: Arguments, context: InputContext): GivenPolicy {
   const read = (name: string): string | undefined => context.env[`TILLKIT_${name}`]?.trim();
   const confirm = args.get("confirm") ?? (read("CONFIRM") || undefined);
@@ -41,7 +44,10 @@ export function givenPolicy(args: Arguments, context: InputContext): GivenPolicy
   };
 }
 
-/** Creates a kit that uses no network. Its address, credentials and secret are placeholders. */
+/**
+ * Creates a kit that cannot use the payment service, because its address and credentials are placeholders.
+ * The secret is a placeholder too.
+ */
 export function offlineKit(store: SqlPaymentStore, options: Partial<PaymentsOptions>): Payments {
   return createPayments({
     publicUrl: "http://localhost/payments",
@@ -54,7 +60,7 @@ export function offlineKit(store: SqlPaymentStore, options: Partial<PaymentsOpti
 }
 
 /**
- * Runs a function on a kit over the named database, and closes the kit. The kit has no network and no
+ * Runs a function on a kit over the named database, and closes the kit. The kit has no payment service and no
  * handlers, and decides webhooks by `policy`. Throws `store_unavailable` if the database has no tables of the
  * kit.
  */

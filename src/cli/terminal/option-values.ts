@@ -6,7 +6,8 @@ import { type Arguments } from "./command.js";
 export function timeOption(args: Arguments, name: string): Date | undefined {
   const text = args.get(name);
   if (text === undefined) return undefined;
-  // `new Date` accepts "1/5/26", and reads a time without an offset as local time.
+  // `new Date` accepts "1/5/26", and reads a time without an offset as local time, so `isDateTime` checks the
+  // text first.
   const full = /T/i.test(text) ? text.replace(/(T\d\d:\d\d)(?=Z|[+-])/i, "$1:00") : `${text}T00:00:00Z`;
   const time = isDateTime(full) ? new Date(full) : undefined;
   if (time && !Number.isNaN(time.getTime())) return time;

@@ -64,14 +64,18 @@ function escapeControls(text: string): string {
   );
 }
 
-/** Returns foreign text on one line, so that it cannot look like a separate line of the output. */
+/**
+ * Returns a text from another source on one line, so that the text cannot look like a separate line of the
+ * output.
+ */
 export function oneLine(text: string): string {
   return text.replaceAll("\r", "\\r").replaceAll("\n", "\\n");
 }
 
 /**
  * Breaks a text into lines of at most `width` columns. Each line after the first begins with `indent`, which
- * is not counted. A command at the end is not broken, so that people can copy it.
+ * is not counted. A longer word stays whole. A command `npx tillkit …` at the end also stays whole, so that
+ * people can copy it.
  */
 export function wrap(text: string, width: number, indent = ""): string {
   const lines: string[] = [];
@@ -87,7 +91,7 @@ export function wrap(text: string, width: number, indent = ""): string {
 
 const barWidth = 24;
 
-/** Returns a bar of progress that is filled to this share. */
+/** Returns a bar of progress. `share` is its filled part, from 0 to 1. */
 export function textBar(share: number): string {
   return `[${"#".repeat(Math.floor(barWidth * share)).padEnd(barWidth)}]`;
 }

@@ -23,7 +23,7 @@ export function readOwnPackage(): OwnPackage {
   }
 }
 
-/** Returns the package.json of a folder; an empty object if there is none. */
+/** Returns the package.json of a folder; an empty object if the file is missing or is not JSON. */
 export function readPackage(folder: string): Partial<OwnPackage> {
   try {
     return JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")) as OwnPackage;

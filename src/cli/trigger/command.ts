@@ -91,13 +91,16 @@ export const triggerCommand: CommandDefinition = {
       );
     else if (forged.length > 0 && forged.every(refused!))
       output.print(`The endpoint refused every ${word} webhook, as it must.`);
-    // A repeated attempt does not count, because the scenario lost it.
+    // An attempt that was repeated later does not count, because the scenario lost this attempt.
     const last = deliveries.filter((one) => !deliveries.some((other) => isRepeated(one, other)));
     return last.every((one) => (one.forged ? refused! : accepted!)(one)) ? 0 : 1;
   },
 };
 
-/** Returns whether `other` is a later attempt. A delivery's id begins with the webhook's id. */
+/**
+ * Returns whether `other` is a later attempt of the same webhook. A delivery's id begins with the webhook's
+ * id.
+ */
 function isRepeated(one: Delivery, other: Delivery): boolean {
   return one.id.split("-")[0] === other.id.split("-")[0] && one.attempt < other.attempt;
 }
@@ -115,7 +118,10 @@ function isGenuine({ headers, requestBody }: Delivery, scheme: SigningScheme): b
   }
 }
 
-/** Returns the scenario with its moves at the approval, because no customer opens a page or cancels here. */
+/**
+ * Returns the scenario with one list of status changes, which run at the approval, because no customer opens
+ * a page or cancels here. Each change sends a webhook.
+ */
 function withMovesAtApproval(chosen: string | Scenario): Scenario {
   const scenario = typeof chosen === "string" ? scenarioOf(chosen) : chosen;
   const { created, opened, approved, canceled } = scenario.moves ?? {};

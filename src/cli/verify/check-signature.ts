@@ -104,7 +104,10 @@ function notesOn(settings: SignatureSettings, rawBody: Buffer, signature: string
   return notes;
 }
 
-/** Returns the finding if no mistake fits. A wrong secret is likely if the signature has the right form. */
+/**
+ * Returns the finding for a signature that no usual mistake explains. If the signature has the right form,
+ * the secret is probably wrong.
+ */
 function unexplained({ scheme, secrets }: SignatureSettings, isWellFormed: boolean): Finding {
   const none = "None of the usual mistakes explains it.";
   if (!isWellFormed || scheme === "public-key") return diagnosis("signature_unexplained", none);

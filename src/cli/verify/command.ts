@@ -117,7 +117,10 @@ export const verifyCommand: CommandDefinition = {
   },
 };
 
-/** The options of the signature that `tillkit replay` also needs. */
+/**
+ * The signature options that the printed command `tillkit replay` repeats. `--secret` is not one of them,
+ * because its value is secret.
+ */
 const givenNames = ["scheme", "secret-file", "secret-env", "merchant-id", "fields", "algorithm", "header"];
 
 /** Returns a verified webhook's facts about a payment. `unsigned` names the fields that are not signed. */
@@ -133,7 +136,10 @@ function factsText({ clientId, status, total, providerId }: ReturnType<typeof fa
   return [clientId, status, `${total.value} ${total.currency}`, number].filter(Boolean).join(", ");
 }
 
-/** Returns the file, and whether it has headers. Throws `command_option_invalid` or `file_unreadable`. */
+/**
+ * Returns the file, and whether the file has headers. Throws `command_option_invalid` or
+ * `command_operand_invalid` for wrong arguments, or `file_unreadable` if `--last` finds no file.
+ */
 async function readSource(
   args: Arguments,
   context: Context,

@@ -19,7 +19,10 @@ export interface Hypothesis {
   signature?(text: string): Variant[];
 }
 
-/** All reasons that `tillkit verify` finds. If two reasons explain a signature, the later one is reported. */
+/**
+ * All reasons that `tillkit verify` finds. If two reasons that change the same value explain a signature, the
+ * later reason is reported.
+ */
 export const hypotheses = {
   secret_padded: {
     fix: "Set the secret again without the surrounding characters. A file or a variable often adds a line break.",

@@ -7,14 +7,17 @@ import { type Arguments, type InputContext } from "../terminal/command.js";
 import { unreadableFile } from "../terminal/read-file.js";
 import { type Variant } from "./hypotheses.js";
 
-/** A request that a proxy, a tunnel or `nc` has written to a file. */
+/** A request that a proxy, a tunnel, `nc` or the kit has written to a file. */
 export interface CapturedRequest {
   /** The headers, with names in lower case. */
   headers: readonly (readonly [name: string, value: string])[];
   rawBody: Buffer;
 }
 
-/** Parses a request with or without a request line. Throws `command_operand_invalid`. */
+/**
+ * Parses a request with or without a request line. Throws `command_operand_invalid` if there is no empty line
+ * after the headers, or if a line before it is not a header.
+ */
 export function readCapturedRequest(bytes: Buffer): CapturedRequest {
   const [emptyLine] = ["\r\n\r\n", "\n\n"]
     .map((ending) => ({ at: bytes.indexOf(ending), length: ending.length }))
@@ -47,7 +50,8 @@ function invalidRequest(because: string) {
 
 /**
  * Returns the newest file of the kept refused webhooks, and the number of older files. Throws
- * `command_option_invalid` or `file_unreadable`.
+ * `command_operand_invalid` with a file in the arguments, `command_option_invalid` if no directory is known,
+ * or `file_unreadable` if the directory has no such file or cannot be read.
  */
 export async function findLast(
   args: Arguments,
@@ -77,7 +81,10 @@ export async function findLast(
 const maxFiles = 200;
 const maxOtherBodyBytes = 64 * 1024;
 
-/** Reads similar files of the same folder, because the signature may belong to one of their bodies. */
+/**
+ * Reads the files with the same extension in the same folder, because the signature may belong to one of
+ * their bodies.
+ */
 export async function readOtherBodies(
   file: string,
   cwd: string,
