@@ -14,8 +14,8 @@ import { type WebhookByHand } from "./webhook/message.js";
 /** The start, the end and the addresses of a sandbox. */
 export interface SandboxLifecycle {
   /**
-   * Reads the state file, if there is one, and starts to listen. Rejects if the port is in use. With
-   * `keepAlive: false`, the process may end although the sandbox listens.
+   * Reads the state file, if there is one, and starts to listen. Rejects if the file cannot be read, or if
+   * the port is in use. With `keepAlive: false`, the process may end although the sandbox listens.
    */
   start(options?: { keepAlive?: boolean }): Promise<void>;
   /** Ends retries and held webhooks, closes every connection, and waits for the running tasks. */
@@ -26,22 +26,25 @@ export interface SandboxLifecycle {
   readonly tokenUrl: string;
   /**
    * The environment variables of a shop that uses this sandbox: the addresses, the credentials, and the
-   * signature. Variables with the kit's default value are left out. Throws `sandbox_misused` before the
-   * sandbox listens.
+   * signature. Variables with the kit's default value are left out. Throws `sandbox_misused` if the sandbox
+   * has no address yet, like `url`.
    */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** The credentials, scenarios and settings of a sandbox. */
+/**
+ * The credentials, scenarios and settings of a sandbox. Until the state file is read, every change, and each
+ * getter of credentials, throws `sandbox_misused`.
+ */
 export interface SandboxConfiguration {
-  /**
-   * The webhook secret; `undefined` if the program gave a signature scheme. Throws `sandbox_misused` until
-   * the state is read.
-   */
+  /** The webhook secret; `undefined` if the option `signature` is a scheme object with `sign`. */
   readonly secret: string | undefined;
   /** The signature scheme of webhooks, with the secrets that the dashboard shows. */
   readonly signing: SigningState;
-  /** Replaces the webhook secret, and returns the new one. Throws `sandbox_misused` if the program signs. */
+  /**
+   * Replaces the webhook secret, and returns the new one. Throws `sandbox_misused` if the option `signature`
+   * is a scheme object with `sign`.
+   */
   rotateSecret(): string;
   /** The credentials of the first client, with which a merchant obtains access tokens. */
   readonly client: SandboxClient;
@@ -58,8 +61,8 @@ export interface SandboxConfiguration {
   readonly currentScenario: string;
   /**
    * Makes a scenario the current one. Pass its name, `"random"`, or your own scenario. With `for`, only the
-   * payment with that id or clientId gets the scenario, even if the payment is created later. Throws
-   * `sandbox_misused` if the scenario is unknown or not valid.
+   * payment with that id or clientId gets the scenario. The clientId may belong to a payment that is created
+   * later. Throws `sandbox_misused` if the scenario is unknown or not valid.
    */
   scenario(scenario: string | Scenario, options?: { for?: string }): void;
   /** Adds or replaces a scenario, and returns its name. Throws `sandbox_misused` if it is not valid. */
@@ -93,12 +96,15 @@ export interface SandboxPaymentActions {
    */
   pay(idOrClientId: string, options?: { provider?: string }): Promise<Delivery[]>;
   /**
-   * Cancels a pending payment as if the customer had canceled it. Resolves with the first attempts of the
-   * webhooks, which are sent only if `cancelWebhook` is on. Throws `sandbox_misused` for an unknown payment,
-   * or for a payment that is not pending.
+   * Cancels a pending payment as if the customer had canceled it, or makes the moves of its scenario.
+   * Resolves with the first attempts of the webhooks. A normal cancel sends webhooks only if `cancelWebhook`
+   * is on. Throws `sandbox_misused` for an unknown payment, or for a payment that is not pending.
    */
   cancel(idOrClientId: string): Promise<Delivery[]>;
-  /** Fails a pending payment, as if the provider had refused it. `failureWebhook` decides about webhooks. */
+  /**
+   * Fails a pending payment, as if the provider had refused it. Sends webhooks only if `failureWebhook` is
+   * on. Throws `sandbox_misused` as `cancel` does.
+   */
   fail(idOrClientId: string): Promise<Delivery[]>;
 }
 
@@ -111,8 +117,8 @@ export interface SandboxWebhookActions {
   /** Removes an address by its url or id. The address gets no further webhooks or retries. */
   unregisterWebhook(urlOrId: string): void;
   /**
-   * Sends one signed test webhook to a registered address. The webhook has no content, or with the scheme
-   * `fields` an invented pending payment. Throws `sandbox_misused` for an unknown address.
+   * Sends one signed test webhook to a registered address. The `data` of the webhook is empty; with the
+   * scheme `fields`, `data` is an invented pending payment. Throws `sandbox_misused` for an unknown address.
    */
   tryWebhook(urlOrId: string): Promise<Delivery>;
   /** Holds webhooks, so that a test can look at the merchant's page before they arrive. */
@@ -126,14 +132,17 @@ export interface SandboxWebhookActions {
   /** Sends the bytes of a delivery to its address again. Throws `sandbox_misused` for an unknown id. */
   deliverAgain(deliveryId: string): Promise<Delivery>;
   /**
-   * Sends the webhook that a test describes, immediately and once. Resolves with the merchant's response. The
-   * payment does not change. Throws `sandbox_misused` if there is no such payment, no address, or no
-   * response.
+   * Sends the webhook that a test describes, immediately and once. Resolves with the merchant's response; the
+   * body is empty if other machines can reach the sandbox. The payment does not change. Throws
+   * `sandbox_misused` if there is no such payment, no allowed address, or no response.
    */
   sendWebhook(webhook: WebhookByHand): Promise<{ status: number; body: string }>;
-  /** The last 100 requests for tokens and payments that were refused, oldest first, each with its reason. */
+  /** The last 100 refused requests of the merchant's server, oldest first, each with its reason. */
   readonly refusals: readonly Refusal[];
-  /** Resolves when no webhook is being sent or waits for its next attempt. Held webhooks do not count. */
+  /**
+   * Resolves when nothing is in progress or waits for the clock: webhooks and their retries, the moves of
+   * payments, and delayed responses. Held webhooks do not count.
+   */
   settled(): Promise<void>;
 }
 

@@ -8,7 +8,7 @@ import { checkoutTranslations } from "./translations.js";
 
 type Notice = keyof (typeof checkoutTranslations)["en"]["notices"];
 
-/** Returns the page of a payment that is already decided, with a link back to the shop. */
+/** Returns the page of a payment that is no longer pending, with a link back to the shop. */
 export function finalPage(payment: SandboxPayment, merchantName: string, language: Language): Page {
   const text = checkoutTranslations[language];
   const { status, total, id, cancelUrl, successUrl } = payment;

@@ -41,7 +41,7 @@ export class Activity {
     return this.#when(this.#whenQuiet, () => this.#working === 0);
   }
 
-  /** Resolves when no task works and none waits. */
+  /** Resolves when no task works, and none waits for the clock. */
   idle(): Promise<void> {
     return this.#when(this.#whenIdle, () => this.#working + this.#waiting === 0);
   }
@@ -77,7 +77,7 @@ export class Gate {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
     for (const resume of waiting) {
-      // The task is counted before it continues, so that the sandbox never looks idle.
+      // The task is counted before it continues, so that the sandbox does not look idle in between.
       this.activity.enter();
       resume();
     }

@@ -12,7 +12,10 @@ export interface SandboxClock {
    * a step back, or for a time beyond the year 9999.
    */
   advance(ms: number): Promise<void>;
-  /** Puts the clock forward to this time, as `advance` does. */
+  /**
+   * Puts the clock forward to this time, as `advance` does. Also throws `sandbox_misused` for an invalid
+   * time.
+   */
   set(time: Date | string): Promise<void>;
 }
 
@@ -110,7 +113,7 @@ export class Clock implements SandboxClock {
 
   #moveTo(time: number): void {
     const aheadMs = time - this.base().getTime();
-    // The machine's clock may have passed this time already.
+    // If the machine's clock has already passed this time, nothing changes.
     if (aheadMs <= this.#aheadMs) return;
     this.#aheadMs = aheadMs;
     this.#onForward();

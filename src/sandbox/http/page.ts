@@ -55,7 +55,8 @@ export function respondWithPage(res: Response, page: Page): void {
     .set({
       "Content-Security-Policy": isDevelopers ? base + own : base,
       "Cache-Control": "no-store",
-      // With no-referrer, a browser hides the origin of a form even from the page's own server.
+      // With no-referrer, a browser hides the origin of a form even from the page's own server, and
+      // `ownOriginOnly` would refuse the form.
       "Referrer-Policy": isDevelopers ? "same-origin" : "no-referrer",
       "X-Content-Type-Options": "nosniff",
       "X-Frame-Options": "DENY",

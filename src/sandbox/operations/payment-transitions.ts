@@ -20,7 +20,10 @@ interface Schedule {
 
 /** Moves payments from status to status as their scenarios say, and sends webhooks about the moves. */
 export class PaymentTransitions {
-  /** The moments in progress, by payment. `opened` is never removed, as only the first opening counts. */
+  /**
+   * The moments in progress of each payment. `opened` is never removed, because only the first opening
+   * counts.
+   */
   readonly #started = new Set<string>();
 
   constructor(
@@ -31,7 +34,7 @@ export class PaymentTransitions {
 
   /**
    * Makes the moves of the payment's scenario for this moment. Resolves with the first attempt of each
-   * webhook. Does nothing while the same moment is in progress.
+   * webhook. Does nothing while the same moment is in progress, or at a second `opened`.
    */
   async run(moment: Moment, payment: SandboxPayment, source: string): Promise<Delivery[]> {
     const key = `${payment.id} ${moment}`;
@@ -45,7 +48,10 @@ export class PaymentTransitions {
     return (await Promise.all(sent)).flat();
   }
 
-  /** Makes the moves of the shop's payments with another amount, which the new payment replaces. */
+  /**
+   * Makes the moves for the moment `replaced`, for the shop's other payments whose amount differs from the
+   * amount of the newest payment.
+   */
   async runReplaced(newest: SandboxPayment, source: string): Promise<void> {
     const replaced = this.#othersOfShop(newest).filter((other) => !hasSameTotal(other, newest));
     await Promise.all(replaced.map((other) => this.run("replaced", other, source)));
@@ -58,7 +64,10 @@ export class PaymentTransitions {
       void activity.run(() => this.#follow(schedule, []));
   }
 
-  /** Gives the payment a status, unless it is completed. Returns the first attempts of the webhooks. */
+  /**
+   * Gives the payment a status, unless the payment is completed. A completion also completes the payments
+   * with `paidWithNext`. Returns the first attempts of the webhooks.
+   */
   apply(payment: SandboxPayment, move: Move, source: string): Promise<Delivery[]>[] {
     const { payments } = this.core;
     if (payments.byId(payment.id)!.status === "completed") return [];

@@ -34,7 +34,7 @@ export interface SandboxOptions extends GivenSettings {
    * @default { scheme: "hmac" }
    */
   signature?: SandboxSignature | SandboxSigning | undefined;
-  /** The addresses to which webhooks are sent from the start (4.4). @default [] */
+  /** The addresses to which webhooks are sent from the start. @default [] */
   webhookUrls?: readonly string[] | undefined;
   /** Whether webhooks may go to other machines than this one. @default false */
   allowRemoteWebhooks?: boolean | undefined;

@@ -51,12 +51,14 @@ export class ScenarioRegistry {
     this.#current = name;
   }
 
-  /** Returns the current scenario's fault of access tokens, which belong to no payment. */
+  /** Returns the current scenario's fault of access tokens. A request for a token belongs to no payment. */
   currentToken(): NonNullable<Scenario["token"]> {
     return this.#known.get(this.#current)?.token ?? {};
   }
 
-  /** Assigns a scenario to a clientId, which need not exist yet. Returns the scenario's name. */
+  /**
+   * Assigns a scenario to a clientId, also before a payment has this clientId. Returns the scenario's name.
+   */
   assign(clientId: string, name: string): string {
     const drawn = name === randomName ? this.#draw() : this.named(name).name;
     this.#assigned.set(clientId, drawn);
@@ -68,7 +70,10 @@ export class ScenarioRegistry {
     return this.askedFor(request) ?? (this.#current === randomName ? this.#draw() : this.#current);
   }
 
-  /** Returns the scenario that was assigned to the clientId, or that the clientId or the amount asks for. */
+  /**
+   * Returns the name of the scenario that was assigned to the clientId, or that the clientId or the amount
+   * asks for; `undefined` if there is none.
+   */
   askedFor({ clientId, total }: NewPayment): string | undefined {
     return this.#assigned.get(clientId) ?? this.#bySuffix(clientId) ?? byAmount(total.value);
   }
@@ -95,7 +100,7 @@ export class ScenarioRegistry {
     return catalogue[Math.floor(this.#random.fraction() * catalogue.length)]!.name;
   }
 
-  /** Returns the scenario after the last colon or full stop, as in `order-7:webhook-doubled`. */
+  /** Returns the name of the scenario after the last colon or full stop, as in `order-7:webhook-doubled`. */
   #bySuffix(clientId: string): string | undefined {
     const suffix = /[:.]([a-z0-9-]+)$/.exec(clientId)?.[1];
     return suffix !== undefined && this.#known.has(suffix) ? suffix : undefined;
@@ -113,9 +118,10 @@ function byAmount(value: string): string | undefined {
 }
 
 /**
- * The faults of access tokens. The current scenario decides about every token request. A payment can also ask
- * for a scenario with token faults, but its token exists already. The creation of such a payment is refused
- * once, as if the token had expired.
+ * The faults of access tokens. The current scenario decides about token requests. A payment can also ask for
+ * a scenario with token faults, but the payment's token exists already. The creation of such a payment is
+ * refused once, as if the token had expired. If the scenario has a `token.answer`, the next token request
+ * gets this answer.
  */
 export class TokenFaults {
   readonly #refused = new Set<string>();

@@ -16,7 +16,7 @@ export interface WebhookStep {
   timestampOffsetMs?: number | undefined;
   /** Fields to set, by path: `{"topic": "payment.exploded", "data.note": "new"}`. @default {} */
   set?: Record<string, unknown> | undefined;
-  /** The fields that are wrong before signing. @default [] */
+  /** The fields that have wrong values already before signing. @default [] */
   change?: ChangedField[] | undefined;
   /** The fields that are changed after signing. @default [] */
   tamper?: ChangedField[] | undefined;
@@ -39,7 +39,7 @@ export interface Move {
 
 /**
  * A moment at which a payment takes statuses. `opened` is the opening of the checkout page. `replaced` is the
- * creation of the same shop's next payment, with another amount.
+ * creation of a later payment of the same shop with another amount.
  */
 export type Moment = "created" | "opened" | "approved" | "canceled" | "replaced";
 
@@ -50,7 +50,7 @@ export type Moment = "created" | "opened" | "approved" | "canceled" | "replaced"
 export interface Scenario {
   /** The name, of lower-case letters, digits and hyphens. The name is unique in a sandbox. */
   name: string;
-  /** A sentence of at most 300 characters that describes the scenario. @default the name */
+  /** A text of at most 300 characters that describes the scenario. @default none */
   about?: string | undefined;
   /** The behaviour at a request for an access token. @default the normal answer */
   token?:

@@ -73,7 +73,7 @@ export function webhookAddressProblem(url: string, allowRemote: boolean): string
     return `${JSON.stringify(url)} is not an absolute http or https address.`;
   }
   const { hostname } = parsed;
-  // The address of a name is checked when a webhook is sent there.
+  // The IP address of a name such as localhost is checked later, when a webhook is sent.
   if (allowRemote || /^(.*\.)?localhost$/.test(hostname) || isLoopback(hostname)) return undefined;
   return (
     `${hostname} is not on this machine. The sandbox sends webhooks to localhost only; ` +

@@ -16,7 +16,10 @@ export interface Delivery {
   readonly status?: number;
   /** The headers of the response; absent if there was no response. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
-  /** The first 64 KiB of the response's body, as text. */
+  /**
+   * The first 64 KiB of the response's body, as text. Absent if there was no response, or if other machines
+   * can reach the sandbox.
+   */
   readonly responseBody?: string;
   /** The reason why there was no response. */
   readonly error?: string;

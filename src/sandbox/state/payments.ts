@@ -23,7 +23,7 @@ export interface SandboxPayment {
   readonly successUrl: string;
   /** The time of the creation, in ISO 8601 and UTC with milliseconds. All other times have this form. */
   readonly createdAt: string;
-  /** The time at which the customer approved. */
+  /** The time at which the customer approved or canceled, or at which the payment failed. */
   readonly submittedAt?: string;
   /** The time of the completion; absent before the completion. */
   readonly completedAt?: string;

@@ -1,7 +1,7 @@
 import { type SigningState } from "./signing.js";
 import { type SandboxClient } from "./tokens.js";
 
-/** What a shop must know of its sandbox. */
+/** The facts about a sandbox that its shop needs. */
 interface SandboxFacts {
   readonly url: string;
   readonly client: SandboxClient;

@@ -85,7 +85,7 @@ export class Signing {
     return this.#signWith(this.#scheme, this.#secret, rawBody);
   }
 
-  /** Returns an invalid signature, made with an unknown secret or with the secret before the last one. */
+  /** Returns an invalid signature, made with an unknown secret or with the previous secret. */
   signWrongly(rawBody: Buffer, how: "wrong" | "old-secret"): string {
     // A custom scheme has no other secret, so a right signature is altered.
     if (this.#custom) return alterLastDigit(this.sign(rawBody));
@@ -144,7 +144,7 @@ function alterLastDigit(signature: string): string {
   return signature.slice(0, -1) + (signature.endsWith("0") ? "1" : "0");
 }
 
-/** Returns the signature of a service that does not check fields. The kit's scheme refuses such a body. */
+/** Signs fields that the kit's scheme refuses, because a real service may not check the fields. */
 function signUnreadableFields(rawBody: Buffer, secret: string, options: SandboxSigning): string {
   const { algorithm, fields, merchantId } = signingDefaults(options);
   const body = readJson(rawBody.toString("utf8"));

@@ -92,7 +92,8 @@ export class WebhookMessages {
   }
 
   /**
-   * Returns a webhook that tries an address. The scheme `fields` needs an invented payment in the webhook.
+   * Returns a webhook that tries an address. With the scheme `fields`, the webhook has an invented payment,
+   * because the scheme signs fields of a payment.
    */
   forTrial(): WebhookMessage {
     const timestamp = this.#timestamp();
@@ -166,7 +167,10 @@ function webhookBody(payment: SandboxPayment, timestamp: string): WebhookBody {
   };
 }
 
-/** Returns ten times the amount: `1475` becomes `14750`, `10.50` becomes `100.50`. */
+/**
+ * Returns the amount with a further zero before the decimal point: `1475` becomes `14750`, `10.50` becomes
+ * `100.50`, and `0.50` becomes `10.50`.
+ */
 function tenTimes(value: string): string {
   return value.replace(/^\d+/, (digits) => (digits === "0" ? "10" : `${digits}0`));
 }

@@ -6,7 +6,7 @@ import { drawing } from "../../../pages/page.js";
 import { type Page } from "../../http/page.js";
 import { dashboardScript } from "./script.js";
 
-/** The pages of the navigation, by their paths. */
+/** The paths of the pages in the navigation. */
 export const places = {
   overview: "/",
   payments: "/payments",
@@ -56,7 +56,7 @@ export function dashboardPage(view: View, page: Content): Page {
   const { root, problem } = view;
   const { place, title, path = places[place], heading = title, lead, back, badge, content } = page;
   const done = doneIn(page.done, view);
-  // The page may no longer have the form of the refused order, which would show the problem.
+  // A refused form shows its problem. If the page no longer has this form, the page itself shows the problem.
   const isAtForm = problem && html`${content}`.toString().includes(`id="${problemId}"`);
   return {
     language: "en",

@@ -97,7 +97,7 @@ export class FormProblem extends Error {}
 
 const statuses: Readonly<Record<string, number>> = { sandbox_misused: 409, scenario_file_invalid: 400 };
 
-/** Returns the reason why a form was refused. Throws an error that is not a refusal. */
+/** Returns the reason why a form was refused. Any other error is thrown again. */
 export function refusalBy(error: unknown): Omit<Problem, "path"> & { status: number } {
   if (error instanceof FormProblem) return { status: 400, text: error.message };
   const status = error instanceof TillkitError ? statuses[error.code] : undefined;

@@ -69,7 +69,10 @@ export function behaviourRoutes(context: DashboardContext): Router {
   });
 }
 
-/** Reads every setting. A browser does not send a box that is not ticked. The sandbox checks the values. */
+/**
+ * Reads every setting. A switch that the form does not contain is off, because a browser does not send a box
+ * that is not ticked. The sandbox checks the values.
+ */
 function readSettings(input: URLSearchParams): Partial<SandboxSettings> {
   return Object.fromEntries(settingNames.map((name) => [name, readSetting(name, input)]));
 }
@@ -172,7 +175,7 @@ function settingsSection(view: View): Html {
 /** Returns the field of one setting. After a refusal, the field keeps the typed value. */
 function settingField(name: SettingName, view: View): Html {
   const { sandbox, input } = view;
-  // The input may come from the form of the clock, which has no `successStatus`.
+  // The input may come from the form of the clock. Only the form of the settings has `successStatus`.
   const typed = input?.has("successStatus") ? input : undefined;
   const current = sandbox.settings[name];
   const [kind, label] = settingFields[name];

@@ -104,7 +104,7 @@ function addSection(view: View): Html {
   const isWrong = problem !== undefined && input?.has("json") === true;
   const more = html`required spellcheck="false" autocomplete="off" aria-invalid="${String(isWrong)}"
   aria-errormessage="${problemId}"`;
-  // A browser drops the line break after the tag, and keeps every other line break.
+  // A browser drops one line break after the tag. Without this one, it would drop a line break of the text.
   const json = html`<textarea id="json" name="json" rows="9" ${more}>
 ${input?.get("json") ?? example}</textarea>`;
   const form = html`<div class="fields">
