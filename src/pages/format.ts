@@ -10,7 +10,7 @@ export function formatMoney({ value, currency }: Money, language: string): strin
 
 /**
  * Returns an amount without its currency's code, as checkout pages show amounts. The amount has the customary
- * decimals of the currency, and more only if the value has more.
+ * decimals of the currency, and more only if further decimals are not zero.
  */
 export function formatAmount({ value, currency }: Money, language: string): string {
   const [whole = "", decimals = ""] = value.split(".");

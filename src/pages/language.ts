@@ -48,7 +48,10 @@ interface LanguageRequest {
   acceptsLanguages(...offered: string[]): string | false;
 }
 
-/** Returns the language of a tag such as `fr-KM`, if the pages have it, or else the browser's language. */
+/**
+ * Returns the language of a tag such as `fr-KM`, if the pages have it, or else the browser's language, or
+ * English. `more` adds languages that a page has besides `languages`.
+ */
 export function readLanguage(req: LanguageRequest, tag?: string): Language;
 export function readLanguage(req: LanguageRequest, tag: string | undefined, more: readonly string[]): string;
 export function readLanguage(req: LanguageRequest, tag?: string, more: readonly string[] = []): string {
