@@ -42,9 +42,9 @@ export interface TestPayments<Covers extends SignedField = SignedField, Tx = Sql
   /** Creates a payment and pays it at the sandbox. Resolves after the first attempt of its webhook. */
   pay(this: void, request: PaymentRequest): Promise<CreatedPayment>;
   /**
-   * Resolves when the sandbox sends no more webhooks and every dispatch is done or dead. Returns the dead
-   * dispatches, with their errors. A handler that throws is dead after three runs. Rejects with
-   * `sandbox_misused` if the kit refused a signature that no test forged.
+   * Resolves when the sandbox sends no more webhooks and every dispatch is done or dead. Returns up to 1000
+   * dead dispatches, with their errors. By default, the dispatch of a handler that throws is dead after three
+   * runs. Rejects with `sandbox_misused` if the kit refused a signature that no test forged.
    */
   settled(this: void): Promise<DispatchRecord[]>;
   /** Closes the kit, the sandbox and the server, and removes the SQLite file. */
@@ -58,6 +58,7 @@ export interface TestPayments<Covers extends SignedField = SignedField, Tx = Sql
  * The kit does not keep the process alive, so that a failing test ends. NODE_ENV may be `production`.
  *
  * @throws TillkitError `driver_missing` without SQLite: Node before 22.16 needs `@photostructure/sqlite`
+ * @throws ConfigurationError if an option is not valid
  * @example
  * let shop: TestPayments;
  * beforeEach(async () => (shop = await testPayments()));
@@ -173,7 +174,10 @@ function outsideOfProduction<T>(make: () => T, environment = process.env): T {
   }
 }
 
-/** Returns the options of the service. Replaces the prefix of tokens that the kit refuses in production. */
+/**
+ * Returns the options of the service. Replaces the prefix `sandbox_` of tokens, because the kit refuses this
+ * prefix in production.
+ */
 function serviceOf(sandbox: Sandbox, kit: typeof index): PaymentServiceOptions {
   const tokens = kit.clientCredentials({ tokenUrl: sandbox.tokenUrl, ...sandbox.client });
   const [prefix, instead] = ["sandbox_", "of_the_sandbox_"];
