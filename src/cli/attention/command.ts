@@ -21,10 +21,7 @@ import { envFileOption } from "../terminal/read-file.js";
 import { printColumns } from "../terminal/table.js";
 import { decimalOption, requiredOptions, timeOption } from "../terminal/option-values.js";
 
-/**
- * The rules that this command can check with the store alone. `spool_set_aside` and `health` describe the
- * state of an application's process.
- */
+/** The rules that need only the store. `spool_set_aside` and `health` need the application's process. */
 export const listedRules = attentionRules.filter((rule) => rule !== "spool_set_aside" && rule !== "health");
 
 const maxLimit = 200;
@@ -180,8 +177,8 @@ function printEntries(entries: readonly AttentionEntry[], args: Arguments, outpu
 }
 
 /**
- * Returns whether two entries differ so little that only the first one is printed in full. Dead dispatches of
- * a handler share one command.
+ * Returns whether the list shows only the first of two similar entries. A handler's dead dispatches share one
+ * command.
  */
 function isAlike(one: AttentionEntry, other: AttentionEntry): boolean {
   const isOneStep = one.rule === "dead_dispatch" || stepsOf(one) === stepsOf(other);

@@ -93,9 +93,7 @@ function checkStatus(address: string, unsigned: Answer, replies: WebhookReplies)
   return finding("webhook_blocked", `${seen} before the signature is checked.`);
 }
 
-/**
- * Returns whether an answer differs from the answer of an unknown address. Ids in the answers are ignored.
- */
+/** Returns whether an answer, without its ids, differs from the answer of an unknown address. */
 function isOwn({ status, body }: Answer, elsewhere: Reply | undefined): boolean {
   const plain = (text: string): string => text.replace(/[\da-f-]{8,}/gi, "");
   return isAnswer(elsewhere) && (elsewhere.status !== status || plain(elsewhere.body) !== plain(body));
@@ -175,9 +173,7 @@ function describeReply(reply: Reply): string {
   return isAnswer(reply) ? `is answered with ${reply.status}` : `has no answer (${reply.reason})`;
 }
 
-/**
- * The largest difference between two clocks that a slow answer and a `Date` header in whole seconds explain.
- */
+/** The largest difference between two clocks that slow answers and times in whole seconds can explain. */
 const maxClockMs = 60_000;
 
 /** Compares the `Date` header of the app's answer with this machine's clock. */

@@ -7,8 +7,7 @@ import { type AsyncFindings, type DoctorCode, finding, type Findings } from "./f
 import { type ProbedSubject } from "./subject.js";
 
 /**
- * The doctor's code for each code of the kit about a secret. `option_invalid` means a secret with spaces,
- * line breaks or quotes around it.
+ * The doctor's code for each code of the kit. `option_invalid` means white space or quotes around a secret.
  */
 const secretCodes: Partial<Record<ErrorCode, DoctorCode>> = {
   secret_missing: "secret_missing",

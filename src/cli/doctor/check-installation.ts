@@ -34,10 +34,7 @@ function foldersAbove(folder: string): string[] {
   return parent === folder ? [folder] : [folder, ...foldersAbove(parent)];
 }
 
-/**
- * Returns a map from the real path of each copy of a package to the copy's version. Also finds the copies
- * inside other packages.
- */
+/** Returns a map from each copy's real path to its version. Also finds copies inside other packages. */
 function copiesOf(name: string, modules: readonly string[]): Map<string, string> {
   const copies = new Map<string, string>();
   const search = (folder: string): void => {

@@ -8,10 +8,7 @@ import { kitProblems } from "./check-environment.js";
 import { type AsyncFindings, finding } from "./findings.js";
 import { type ProbedSubject } from "./subject.js";
 
-/**
- * Checks the refused webhooks that the kit kept as files. These webhooks show whether the configured secret
- * is the service's secret.
- */
+/** Checks whether the refused webhooks that the kit kept match the configured secret. */
 export async function* checkKeptRefusals(subject: ProbedSubject): AsyncFindings {
   const { environment, envFiles, outside, app, settings } = subject;
   const directory = refusedDirectoryOf(environment["TILLKIT_KEEP_REFUSED"]?.trim());

@@ -3,10 +3,7 @@ import { expectedSignature } from "../sign/make-scheme.js";
 import { type SignatureSettings } from "../sign/signature-settings.js";
 import { isAccepted, isAnswer, type Reply, sendProbe } from "./send.js";
 
-/**
- * A webhook of an unknown type, about no payment. The webhook never changes, so the kit treats the webhook of
- * a second run as a duplicate.
- */
+/** A webhook of an unknown type, about no payment. It is constant, so the kit records it only once. */
 const meaningless = {
   topic: "tillkit.doctor",
   timestamp: "2026-01-01T00:00:00.000Z",
@@ -46,9 +43,7 @@ export interface WebhookReplies {
   slow?: Reply;
   /** The reply of an unknown address beside the webhook's address. */
   elsewhere?: Reply;
-  /**
-   * The reply to a correctly signed webhook. Absent if the doctor may not sign, or has no key to sign with.
-   */
+  /** The reply to a correctly signed webhook. Absent if the doctor may not sign or has no key. */
   signed?: Reply;
   /** The reply to a correct signature of a body with spaces and line breaks. */
   spaced?: Reply;

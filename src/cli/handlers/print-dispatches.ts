@@ -8,10 +8,7 @@ const maxIds = 500;
 
 const stateTexts = { pending: "waits", leased: "runs", done: "done", dead: "dead again", retired: "retired" };
 
-/**
- * Prints the results of the dispatches that one `handlers retry` queued again. Lists the dispatches that are
- * not done.
- */
+/** Prints the results of the dispatches that one retry queued, and lists the dispatches that are not done. */
 export async function printRun(payments: Payments, run: string, output: Output): Promise<ExitCode> {
   const outcome = await payments.revivedDispatches(run);
   const { done, dead, waiting, retired, dispatches } = outcome;

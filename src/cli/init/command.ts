@@ -91,10 +91,7 @@ function show({ file, content, before = "", added }: FileChange, output: Output)
   }
 }
 
-/**
- * Returns a function that prints a question, and reads the answer from standard input. If the input ends, the
- * answer is no.
- */
+/** Returns a function that prints a question and reads the answer. If the input ends, the answer is no. */
 function asking({ stdin, output }: Context) {
   const lines = createInterface({ input: stdin });
   const answers = lines[Symbol.asyncIterator]();
@@ -109,10 +106,7 @@ function asking({ stdin, output }: Context) {
   return Object.assign(ask, { close: () => lines.close() });
 }
 
-/**
- * Writes one file. Throws `file_unwritable` if writing fails, or if another program created or changed the
- * file since the plan was made.
- */
+/** Writes one file. Throws `file_unwritable`, also if the file was created or changed since it was read. */
 async function write(folder: string, { file, content, before }: FileChange): Promise<void> {
   const target = path.join(folder, file);
   try {

@@ -26,10 +26,7 @@ export const formatOptions = {
     "The UTC offset of days, and of times without an offset: --utc-offset=+03:00. Default: Z.",
 };
 
-/**
- * Returns the format that the options describe. Throws `command_option_invalid` if `--column` or `--fixed`
- * has no known field before `=`.
- */
+/** Returns the format that the options describe. Throws `command_option_invalid` for an unknown field. */
 export function readFormat(args: Arguments): StatementFormat {
   const columns: StatementFormat["columns"] = {};
   for (const [field, header] of fieldPairs(args, "column", statementFields))

@@ -44,10 +44,7 @@ export function givenPolicy(args: Arguments, context: InputContext): GivenPolicy
   };
 }
 
-/**
- * Creates a kit that cannot use the payment service, because its address and credentials are placeholders.
- * The secret is a placeholder too.
- */
+/** Creates a kit without a payment service. The kit's address, credentials and secret are placeholders. */
 export function offlineKit(store: SqlPaymentStore, options: Partial<PaymentsOptions>): Payments {
   return createPayments({
     publicUrl: "http://localhost/payments",

@@ -64,10 +64,7 @@ function escapeControls(text: string): string {
   );
 }
 
-/**
- * Returns a text from another source on one line, so that the text cannot look like a separate line of the
- * output.
- */
+/** Returns a text on one line, so that a text from another source cannot look like a line of the output. */
 export function oneLine(text: string): string {
   return text.replaceAll("\r", "\\r").replaceAll("\n", "\\n");
 }

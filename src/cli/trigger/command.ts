@@ -98,8 +98,7 @@ export const triggerCommand: CommandDefinition = {
 };
 
 /**
- * Returns whether `other` is a later attempt of the same webhook. A delivery's id begins with the webhook's
- * id.
+ * Returns whether `other` is a later attempt of the same webhook. A delivery's id begins with the webhook's.
  */
 function isRepeated(one: Delivery, other: Delivery): boolean {
   return one.id.split("-")[0] === other.id.split("-")[0] && one.attempt < other.attempt;

@@ -117,10 +117,7 @@ export const verifyCommand: CommandDefinition = {
   },
 };
 
-/**
- * The signature options that the printed command `tillkit replay` repeats. `--secret` is not one of them,
- * because its value is secret.
- */
+/** The signature options that the printed command repeats. `--secret` is not repeated, to keep it secret. */
 const givenNames = ["scheme", "secret-file", "secret-env", "merchant-id", "fields", "algorithm", "header"];
 
 /** Returns a verified webhook's facts about a payment. `unsigned` names the fields that are not signed. */

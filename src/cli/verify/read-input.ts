@@ -81,10 +81,7 @@ export async function findLast(
 const maxFiles = 200;
 const maxOtherBodyBytes = 64 * 1024;
 
-/**
- * Reads the files with the same extension in the same folder, because the signature may belong to one of
- * their bodies.
- */
+/** Reads the folder's files with the same extension. The signature may belong to one of their bodies. */
 export async function readOtherBodies(
   file: string,
   cwd: string,
