@@ -13,8 +13,7 @@ export interface SandboxClock {
    */
   advance(ms: number): Promise<void>;
   /**
-   * Puts the clock forward to this time, as `advance` does. Also throws `sandbox_misused` for an invalid
-   * time.
+   * Puts the clock forward to a time, as `advance` does. Also throws `sandbox_misused` for an invalid time.
    */
   set(time: Date | string): Promise<void>;
 }

@@ -1,9 +1,6 @@
 import { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from "express";
 
-/**
- * Returns a handler that passes a rejection to Express. With Express 4, the rejection would otherwise end the
- * process.
- */
+/** Returns a handler that passes rejections to Express. Express 4 itself would leave rejections unhandled. */
 export function asyncRoute<Params extends Record<string, string> = Record<string, string>>(
   handle: (req: Request<Params>, res: Response) => Promise<void> | void,
 ): RequestHandler<Params> {

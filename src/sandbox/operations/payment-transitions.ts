@@ -20,10 +20,7 @@ interface Schedule {
 
 /** Moves payments from status to status as their scenarios say, and sends webhooks about the moves. */
 export class PaymentTransitions {
-  /**
-   * The moments in progress of each payment. `opened` is never removed, because only the first opening
-   * counts.
-   */
+  /** The moments in progress of each payment. `opened` is never removed: only the first opening counts. */
   readonly #started = new Set<string>();
 
   constructor(
@@ -49,8 +46,7 @@ export class PaymentTransitions {
   }
 
   /**
-   * Makes the moves for the moment `replaced`, for the shop's other payments whose amount differs from the
-   * amount of the newest payment.
+   * Makes the `replaced` moves of the shop's other payments whose amount differs from the newest payment's.
    */
   async runReplaced(newest: SandboxPayment, source: string): Promise<void> {
     const replaced = this.#othersOfShop(newest).filter((other) => !hasSameTotal(other, newest));

@@ -57,7 +57,8 @@ export class ScenarioRegistry {
   }
 
   /**
-   * Assigns a scenario to a clientId, also before a payment has this clientId. Returns the scenario's name.
+   * Assigns a scenario to a clientId, before or after the creation of its payment. Returns the scenario's
+   * name.
    */
   assign(clientId: string, name: string): string {
     const drawn = name === randomName ? this.#draw() : this.named(name).name;

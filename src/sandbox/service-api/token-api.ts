@@ -8,10 +8,7 @@ import { type SandboxClient } from "../state/tokens.js";
 import { type TokenFaults } from "../scenario/scenario-registry.js";
 import { type AccessTokens } from "../state/tokens.js";
 
-/**
- * Makes `POST /oauth/token` for OAuth 2 client credentials (RFC 6749, 4.4). The interface document does not
- * specify this path.
- */
+/** Makes `POST /oauth/token` (RFC 6749, 4.4). The interface document does not specify this path. */
 export function tokenApi(core: SandboxCore, faults: TokenFaults): Router {
   const { settings, stateFile, tokens } = core;
   const refuse = (res: Response, ...[status, error, description]: TokenRefusal): void => {

@@ -92,8 +92,8 @@ export class WebhookMessages {
   }
 
   /**
-   * Returns a webhook that tries an address. With the scheme `fields`, the webhook has an invented payment,
-   * because the scheme signs fields of a payment.
+   * Returns a webhook that tries an address. With the scheme `fields`, the webhook contains an invented
+   * payment, because the scheme needs a payment's fields.
    */
   forTrial(): WebhookMessage {
     const timestamp = this.#timestamp();
@@ -167,10 +167,7 @@ function webhookBody(payment: SandboxPayment, timestamp: string): WebhookBody {
   };
 }
 
-/**
- * Returns the amount with a further zero before the decimal point: `1475` becomes `14750`, `10.50` becomes
- * `100.50`, and `0.50` becomes `10.50`.
- */
+/** Returns the amount with a further zero before the point: `1475` → `14750`, `10.50` → `100.50`. */
 function tenTimes(value: string): string {
   return value.replace(/^\d+/, (digits) => (digits === "0" ? "10" : `${digits}0`));
 }
