@@ -175,8 +175,7 @@ function outsideOfProduction<T>(make: () => T, environment = process.env): T {
 }
 
 /**
- * Returns the options of the service. Replaces the prefix `sandbox_` of tokens, because the kit refuses this
- * prefix in production.
+ * Returns the service's options. Replaces the tokens' prefix `sandbox_`, which the kit refuses in production.
  */
 function serviceOf(sandbox: Sandbox, kit: typeof index): PaymentServiceOptions {
   const tokens = kit.clientCredentials({ tokenUrl: sandbox.tokenUrl, ...sandbox.client });
