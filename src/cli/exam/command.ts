@@ -54,9 +54,10 @@ export const examCommand: CommandDefinition = {
   },
 };
 
-/** Returns the timeout in milliseconds. */
-function readTimeout(args: Arguments): number {
-  const seconds = decimalOption(args, "timeout") ?? 20;
+/** Returns the timeout in milliseconds. Without the option, the exam's default applies. */
+function readTimeout(args: Arguments): number | undefined {
+  const seconds = decimalOption(args, "timeout");
+  if (seconds === undefined) return undefined;
   if (isWholeNumber(seconds, 1, 3600)) return seconds * 1000;
   throw optionError(
     `--timeout must be a whole number of seconds from 1 to 3600, and not "${args.get("timeout")}".`,
