@@ -94,7 +94,8 @@ export class ScenarioRegistry {
   restore({ scenario, scenarios, assigned }: ScenarioRegistry["saved"], given: { scenario: boolean }): void {
     for (const own of scenarios) if (!this.#own.has(own.name)) this.add(own);
     for (const [clientId, name] of Object.entries(assigned)) this.#assigned.set(clientId, name);
-    if (!given.scenario) this.choose(scenario);
+    // A scenario of the catalogue may no longer exist in this version.
+    if (!given.scenario && (scenario === randomName || this.#known.has(scenario))) this.choose(scenario);
   }
 
   #draw(): string {

@@ -1,4 +1,6 @@
 import { catalogue, createSandbox, type Scenario } from "tillkit/sandbox";
+import { ScenarioRegistry } from "../../../src/sandbox/scenario/scenario-registry.js";
+import { createRandom } from "../../../src/sandbox/state/random.js";
 import { createPayment } from "../create-payment.js";
 import { Merchant } from "../merchant.js";
 
@@ -120,6 +122,15 @@ describe("the program's own scenarios", () => {
     expect(() => sandbox.scenario("webhook-sometimes")).toThrow(misuse);
     expect(() => sandbox.scenario("webhook-sometimes", { for: "c-1" })).toThrow(misuse);
     expect(() => createSandbox({ scenario: "webhook-sometimes" })).toThrow(/webhook-never/);
+  });
+
+  it("are forgotten where an earlier version saved a name that this one does not have", () => {
+    const registry = new ScenarioRegistry(createRandom("1", "scenarios"), [], "normal");
+    const saved = { scenarios: [], assigned: { "c-1": "webhook-sometimes" } };
+    registry.restore({ ...saved, scenario: "webhook-sometimes" }, { scenario: false });
+    expect(registry.current).toBe("normal");
+    registry.restore({ ...saved, scenario: "webhook-never" }, { scenario: false });
+    expect(registry.current).toBe("webhook-never");
   });
 
   it("behave like the normal scenario where they are empty", async () => {
