@@ -8,7 +8,7 @@ export const doctorFixes = {
   secret_too_short:
     "Use the secret exactly as the service issued it: an attacker can guess a secret of fewer than 16 bytes.",
   secret_placeholder: errorFixes.secret_placeholder,
-  secret_padded: "Remove the spaces and line breaks before and after the secret.",
+  secret_padded: "Remove the spaces, line breaks and quotes before and after the secret.",
   secret_weak: "Ask the service for a secret of 32 bytes or more.",
   key_invalid:
     "Set TILLKIT_PUBLIC_KEY to the service's public key as PEM text, for the configured algorithm.",

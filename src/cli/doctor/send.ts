@@ -76,15 +76,17 @@ export function sendProbe(address: string, probe: Probe): Promise<Reply> {
     request.write(bytes.subarray(0, half));
     void delay(pauseMs).then(() => request.end(bytes.subarray(half)));
   });
-  return exchange.catch(sendFailureOf);
+  return exchange.catch((error: NodeError) => sendFailureOf(error, timeoutMs + pauseMs));
 }
 
 const certificateCodes = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT)/;
 const unreachableCodes = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EACCES)$/;
 
-function sendFailureOf(error: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }): SendFailure {
+type NodeError = NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] };
+
+function sendFailureOf(error: NodeError, waitedMs: number): SendFailure {
   if (error.name === "AbortError" || error.name === "TimeoutError")
-    return { failure: "timeout", reason: `no answer within ${timeoutMs / 1000} s` };
+    return { failure: "timeout", reason: `no answer within ${waitedMs / 1000} s` };
   const code = error.code ?? error.errors?.[0]?.code ?? error.message;
   if (certificateCodes.test(code)) return { failure: "certificate", reason: code };
   return { failure: unreachableCodes.test(code) ? "unreachable" : "broken", reason: code };

@@ -45,6 +45,10 @@ const planted: Record<string, Planted & { code: DoctorCode }> = {
     code: "secret_padded",
     env: { PAY_WEBHOOK_SECRET: `${secret}\n` },
   },
+  "quotes around the secret": {
+    code: "secret_padded",
+    env: { PAY_WEBHOOK_SECRET: `"${secret}"` },
+  },
   "an app that runs with another secret": {
     code: "secret_differs",
     signature: hmacSignature({ secret }),
