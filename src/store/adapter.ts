@@ -14,7 +14,7 @@ export interface RecordChange {
   key: string;
   /** The version that the database must have now. 0 means that it must have no record with this key. */
   version: number;
-  /** The new value, with the next version; `null` deletes the record. */
+  /** The new value. The write also sets the record's version to `version + 1`. `null` deletes the record. */
   value: string | null;
 }
 
@@ -37,19 +37,19 @@ interface AnyAdapter<Tx> {
   /**
    * Returns the existing records among at most 100 keys, in any order. A record must be as new as the last
    * commit before this call, also if another process made the commit. The records may be of different
-   * moments. With `tx`, returns the records as this transaction sees them. The transaction must not use an
-   * older snapshot.
+   * moments. With `tx`, returns the records as this transaction sees them. Even then, a snapshot that is
+   * older than the call is not allowed.
    */
   read(keys: readonly string[], tx?: Tx): Promise<readonly StoredRecord[]>;
   /**
-   * Returns the records of a range in the order of their keys, compared byte by byte. Keys are printable
-   * ASCII without spaces, and have at most 500 characters. The ends of a range can contain a space. As in
-   * `read`, every earlier commit counts.
+   * Returns the records of a range in the order of their keys, compared byte by byte, or in reverse order.
+   * Keys are printable ASCII without spaces, and have at most 500 characters. The ends of a range can contain
+   * a space. As in `read`, every earlier commit counts.
    */
   scan(range: KeyRange, tx?: Tx): Promise<readonly StoredRecord[]>;
   /**
-   * The number of changes that one `write` can take, at least 60. A handler's items can come on top of at
-   * most 3 changes. @default no limit
+   * The number of changes that one `write` can take, at least 60. If a `write` also has items of a handler,
+   * it has at most 3 changes. @default no limit
    */
   readonly maxChanges?: number;
   /**
@@ -68,8 +68,8 @@ export interface TransactionAdapter<Tx extends object> extends AnyAdapter<Tx> {
   /**
    * Begins a transaction, runs `run` and commits durably. If `run` rejects, rolls back and rejects with the
    * same error. `tx` is a separate object for each transaction, and handlers get it. After the connection is
-   * lost, the statements of `tx` must reject with a TillkitError `store_unavailable`. The handler's run then
-   * does not count as failed.
+   * lost, the statements of `tx` must reject with a TillkitError `store_unavailable`. Such a run of a handler
+   * does not count as failed, unless the five runs before it ended in the same way.
    */
   transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;
   /**

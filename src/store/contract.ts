@@ -46,25 +46,26 @@ export type RunPart<Tx> = (run: (tx: Tx) => Promise<unknown>) => Promise<void>;
  * database can have. `Tx` is the store's transaction. Application code gets it unchanged.
  */
 export interface PaymentStore<Tx = unknown> {
-  /** `false` if the store loses its data when the process exits. In production, the kit refuses it. */
+  /**
+   * `false` if the store loses its data when the process exits. In production, the kit refuses such a store.
+   */
   readonly durable: boolean;
 
   /**
    * Runs `run` in one transaction. When `run` resolves, the promise resolves with the same value, and by then
    * the transaction is committed and durable. When `run` rejects, the transaction is rolled back and the
    * promise rejects with the same error. If the connection was lost, the error has the code
-   * `store_unavailable`, and the handler's run does not count as failed. Isolation is READ COMMITTED or
-   * stricter. Transactions that lock and write the same payment run one after the other, or have the same
-   * effect as if they did. After a conflict with a faster transaction, a store may run `run` again. But if
-   * `run` called `settle`, the transaction rejects with `lease_lost` instead. Application code may call
-   * `transaction` for its own writes.
+   * `store_unavailable`. Isolation is READ COMMITTED or stricter. Transactions that lock and write the same
+   * payment run one after the other, or have the same effect as if they did. After a conflict with a faster
+   * transaction, a store may run `run` again. If `run` called `settle`, a store may reject with `lease_lost`
+   * instead. Application code may call `transaction` for its own writes.
    */
   transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;
 
   /**
-   * Runs application code with a `tx`, and then `finish` as the last statement of the same transaction. A
-   * store may open the transaction at the first use of `tx`, or for `finish`. A slow handler then holds no
-   * connection before that.
+   * Runs application code with a `tx`, and then `finish` at the end of the same transaction. A store may open
+   * the transaction at the first use of `tx`, or for `finish`. Until then, a slow handler holds no
+   * connection.
    */
   runHandler(run: (tx: Tx) => Promise<unknown>, finish: (tx: Tx) => Promise<void>): Promise<void>;
 
@@ -90,12 +91,12 @@ export interface PaymentStore<Tx = unknown> {
   lock(tx: Tx, keys: LockKeys): Promise<Locked>;
 
   /**
-   * Writes all changes, or rejects. These values are unique in the store: a payment's `clientId`; its
-   * `reference` among payments with `open: true`; its `serviceId`, if it has one; a webhook's `receiptId`;
-   * its `eventKey`; an event's `id`. If a row of `created` or `webhooks` has a value that is taken, `save`
-   * skips the row and reports it. Any other clash rejects with `store_conflict`. Writes `updated` before
-   * `created`, so that one call can close an attempt and open the next. After a rejection the transaction
-   * cannot commit. A repeated call with the same receiptIds stores nothing twice.
+   * Writes all changes, or rejects. These values are unique in the store: a payment's `clientId` and
+   * `serviceId`, an open payment's `reference`, a webhook's `receiptId` and `eventKey`, and an event's `id`.
+   * `save` skips and reports a `created` payment whose clientId or open reference is taken, and a webhook
+   * whose receiptId or eventKey is taken. Any other clash rejects with `store_conflict`. Writes `updated`
+   * before `created`, so that one call can close an attempt and open the next. After a rejection the
+   * transaction cannot commit. A repeated call with the same receiptIds stores nothing twice.
    */
   save(tx: Tx, changes: Changes): Promise<Saved>;
 
@@ -103,7 +104,7 @@ export interface PaymentStore<Tx = unknown> {
    * Stores, in its own transaction, the handlers that the store does not have yet. A new handler gets the
    * events that any process saves after that. With {@link Registration.since} it also gets the stored events
    * since that time that have no dispatch for it. Handlers that the store has already stay unchanged. The kit
-   * repeats this call every few seconds, so the call must not take longer when many events wait.
+   * repeats this call every ten seconds, so the call must not take longer when many events wait.
    */
   registerHandlers(handlers: readonly Registration[]): Promise<void>;
 
@@ -111,8 +112,8 @@ export interface PaymentStore<Tx = unknown> {
    * In its own transaction, first gives every event one dispatch for each registered handler that wants it.
    * Then leases at most `limit` dispatches of the named handlers, and returns them, oldest event first. A
    * dispatch can be claimed if it is pending and due, or if its lease has ended. It does not matter which
-   * process wrote the due time or the lease. If a clock was put back after it wrote a due time, by more than
-   * the wait, the due time should not count. Each claimed dispatch gets fence + 1 and attempt + 1, and a
+   * process wrote the due time or the lease. If a clock wrote a due time and was then put back by more than
+   * the wait, the dispatch should count as due. Each claimed dispatch gets fence + 1 and attempt + 1, and a
    * lease of `leaseMs` by the database's clock. Two callers never get the same dispatch during a lease. A
    * handler that was never registered has no dispatches.
    */
@@ -137,7 +138,8 @@ export interface PaymentStore<Tx = unknown> {
   stray(tx: Tx, options: { before: string; limit: number }): Promise<WebhookRecord[]>;
 
   /**
-   * Lets a lease end `leaseMs` from now, on a second connection. Resolves to `false` if the lease is lost.
+   * Lets a lease end `leaseMs` from now, outside of the handler's transaction. Resolves to `false` if the
+   * lease is lost.
    */
   renew(run: RunKey, leaseMs: number): Promise<boolean>;
 
@@ -148,7 +150,9 @@ export interface PaymentStore<Tx = unknown> {
    */
   due(page: DuePage): Promise<Payment[]>;
 
-  /** Returns at most `limit` payments with `nextLookupAt` before a time, sorted by it and by clientId. */
+  /**
+   * Returns at most `limit` payments with `nextLookupAt` before a time, sorted by (nextLookupAt, clientId).
+   */
   lookupDue(options: { before: string; limit: number }): Promise<Payment[]>;
 
   /**
@@ -163,7 +167,10 @@ export interface PaymentStore<Tx = unknown> {
   /** The maximum number of webhooks in one call of `record` or `save`. `Infinity` means no limit. */
   readonly maxGroup: number;
 
-  /** Returns one page of payments, sorted by (createdAt, clientId) or reversed. `to` is not included. */
+  /**
+   * Returns one page of payments, sorted by (createdAt, clientId) or reversed. A payment of the time `to` is
+   * not on the page.
+   */
   list(page: PaymentPage): Promise<Payment[]>;
 
   /**
@@ -205,7 +212,7 @@ export interface PaymentStore<Tx = unknown> {
   /** Returns the registered handlers by name, each with its numbers of waiting and dead dispatches. */
   handlers(): Promise<HandlerSummary[]>;
 
-  /** Returns the committed notes of one kind, sorted by id. */
+  /** Returns the committed notes of one kind. Without `after` and `limit`, they are sorted by id. */
   notes(options: NotesOptions): Promise<NoteRecord[]>;
 
   /**
@@ -214,9 +221,10 @@ export interface PaymentStore<Tx = unknown> {
    * - the raw bytes of webhooks that are not parked. A mismatch or an inadmissible webhook keeps its bytes
    *   until a resolution names its receiptId. Rows and eventKeys stay, so that a later copy is still
    *   recognised
-   * - events, with their dispatches, unless one of these dispatches waits or is dead
+   * - events with their dispatches, unless one of these dispatches is still to be made, pending, leased or
+   *   dead
    *
-   * Resolves to both numbers, and to `after`, the position for the next call. A store that starts anew
+   * Resolves to both numbers, and to `after`, the position for the next call. A store that needs no position
    * returns no `after`.
    */
   prune(options: { before: string; limit: number; after?: PrunePosition }): Promise<PrunedBatch>;
@@ -225,8 +233,9 @@ export interface PaymentStore<Tx = unknown> {
    * Forgets the handlers of one name, so that later events get no dispatch for it. Then settles at most
    * `limit` of its dispatches as `retired`: all that are not done, also the leased and the dead ones. A
    * retired dispatch is never claimed, renewed or settled again. Resolves to the number of retired
-   * dispatches. If it is less than `limit`, no dispatch is left. With `event`, forgets only the registration
-   * for that event, and retires only the dispatches of events for which the name is no longer registered.
+   * dispatches. If this number is less than `limit`, no dispatch is left to retire. With `event`, forgets
+   * only the registration for that event, and retires only the dispatches of events for which the name is no
+   * longer registered.
    */
   retire(options: RetireOptions): Promise<number>;
 
@@ -244,8 +253,8 @@ export interface PaymentStore<Tx = unknown> {
 
   /**
    * Returns findings that do not stop the kit, for example about durability. With `concurrency`, the number
-   * of handlers that the kit runs at the same time, also warns of too few connections. The kit reads them
-   * once, after `migrate`.
+   * of handlers that the kit runs at the same time, also warns of too few connections. The kit reads the
+   * findings once, after `migrate`.
    */
   warnings(kit?: { concurrency: number }): Promise<readonly string[]>;
 
@@ -258,7 +267,7 @@ export interface PaymentStore<Tx = unknown> {
   /**
    * Writes a complete copy of the database, as it is at one moment, to a file that does not exist yet. The
    * store takes webhooks meanwhile. Resolves to the size of the file when the file is durable. Changes no
-   * tables. Absent if the database has its own tool for copies.
+   * tables. Absent, or rejects with `backup_refused`, if the database has its own tool for copies.
    */
   backup?(file: string): Promise<{ bytes: number }>;
 

@@ -36,8 +36,9 @@ export interface HandlerKey {
 /** A handler that a process registers. */
 export interface Registration extends HandlerKey {
   /**
-   * Set if this process has registered the handler before. If the store has forgotten the handler since, as a
-   * restored backup has, the handler also gets the events recorded at this time or later. ISO 8601 UTC.
+   * The time when this process first registered the handler: ISO 8601 UTC. Absent in the first registration.
+   * If the store has forgotten the handler since then, for example because a backup was restored, the handler
+   * also gets the events recorded at this time or later.
    */
   since?: string;
 }
@@ -48,7 +49,7 @@ export interface HandlerSummary {
   name: string;
   /** The events for which the handler is registered, sorted. */
   events: HandlerKey["event"][];
-  /** The number of its open dispatches, including those that stored events will still get. */
+  /** The number of its open dispatches, including those that are still to be made for stored events. */
   waiting: number;
   /** The number of its dead dispatches. */
   dead: number;
@@ -78,6 +79,6 @@ export interface RevivedPage {
 export interface CountsOptions {
   /** The names of handlers whose waiting events do not count for `oldestUndoneAt`. @default none */
   except?: readonly string[];
-  /** For each need, only payments and webhooks from before this time count: ISO 8601 UTC. @default all */
+  /** For each need, only payments created and webhooks received before this time count. @default all */
   before?: { readonly [Need in PaymentNeed | WebhookNeed]?: string };
 }

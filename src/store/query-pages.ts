@@ -25,7 +25,7 @@ export interface DuePage {
 export interface PaymentPage {
   /** Only payments in this state. */
   state?: PaymentState;
-  /** Only payments with this need: see `needOfPayment`. */
+  /** Only payments that a person has to see for this reason: see `needOfPayment`. */
   need?: PaymentNeed;
   /** Only payments of this reference. */
   reference?: string;
@@ -89,7 +89,7 @@ export interface WebhookPage {
   receiptId?: string;
   /** Only webhooks with this outcome. */
   outcome?: WebhookRecord["outcome"];
-  /** Only webhooks with this need that no resolution names. */
+  /** Only webhooks that a person has to see for this reason, and that no person has resolved or dismissed. */
   need?: WebhookNeed;
   /** Only webhooks that arrived at this time or later: ISO 8601 UTC. */
   from?: string;

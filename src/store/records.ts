@@ -7,8 +7,9 @@ import { type HandlerKey, type NoteRecord } from "./handler-records.js";
 export type * from "./handler-records.js";
 
 /**
- * The result of a verified webhook. Two outcomes change later: `unmatched` waits for the webhook's payment,
- * and `unconfirmed` waits for the lookup that the option `confirm` requires. The other outcomes are final.
+ * The result of a verified webhook. `unmatched` and `foreign` change when the webhook's payment is stored.
+ * `unconfirmed` waits for the lookup that the option `confirm` requires. A replay can change every outcome
+ * except `applied`.
  */
 export type Outcome =
   | "applied"
@@ -37,11 +38,15 @@ export interface WebhookRecord {
   status?: string;
   /** The exact bytes that arrived. */
   rawBody: Buffer;
-  /** The fields that the signature covered when it was verified. Later configurations do not change them. */
+  /**
+   * The fields that the signature covered when the kit verified it. A later configuration changes nothing.
+   */
   covers: "body" | readonly SignedField[];
   /** The time of arrival: ISO 8601 UTC. */
   receivedAt: string;
-  /** The number of copies that arrived later. Only `webhooks` returns it, and only if there are any. */
+  /**
+   * The number of copies that arrived later. `webhooks` returns it if there are any, and `history` always.
+   */
   copies?: number;
   /** `lookup`: the record is the service's answer to a lookup of the kit. Absent for a webhook. */
   kind?: "lookup";
@@ -61,7 +66,10 @@ export interface ResolutionRecord {
   receiptId?: string;
   /** With `accepted` and `refunded`: the evidence that the person gave, if any. */
   evidence?: Evidence;
-  /** With `refunded`: the refunded amount. Absent in records of earlier versions, where it means all. */
+  /**
+   * With `refunded`: the refunded amount. Earlier versions stored no amount, because they refunded only the
+   * whole amount.
+   */
   refund?: Refund;
   /** The payment's state or the webhook's outcome before, at most 64 characters. Absent if there was none. */
   before?: string;
@@ -99,7 +107,7 @@ export interface LockKeys {
   serviceIds?: readonly string[];
   /** The eventKeys of webhooks, which are not locked. `lock` returns the eventKeys that are stored. */
   eventKeys?: readonly string[];
-  /** Whether the caller only reads. `lock` may then return the payments without waiting for their locks. */
+  /** Whether the caller only reads. `lock` may then lock nothing, and return no eventKeys. */
   readOnly?: boolean;
 }
 
@@ -126,7 +134,10 @@ export interface Changes {
   copies?: readonly { eventKey: string; count: number }[];
   /** The new outcomes of webhooks that were decided again, for example because their payment appeared. */
   rematched?: readonly Rematched[];
-  /** The receiptIds of waiting webhooks that were raised. `stray` skips them. Unknown ids are skipped. */
+  /**
+   * The receiptIds of waiting webhooks about which the kit now raises an event. `stray` skips them. Unknown
+   * ids are skipped.
+   */
   raised?: readonly string[];
   /** The receiptIds of waiting webhooks that were dismissed. `stray` and `counts` no longer include them. */
   dismissed?: readonly string[];
@@ -179,7 +190,7 @@ export interface Claim {
   handler: string;
   /** A number that grows with each claim of this dispatch. `settle` and `renew` refuse an older number. */
   fence: number;
-  /** The number of claims of this dispatch, this claim included. */
+  /** The number of claims since the last revival, this claim included. Released claims do not count. */
   attempt: number;
   /** The number of runs that were settled as failed. */
   failures: number;
@@ -202,7 +213,7 @@ export interface Settlement extends RunKey {
    * - `done`: the dispatch is never claimed again
    * - `failed`: the dispatch is claimed again after `retryInMs`, with one failure more
    * - `released`: the dispatch is claimed again after `retryInMs`, and this attempt is not counted
-   * - `dead`: the dispatch is never claimed again, and is kept
+   * - `dead`: the dispatch is claimed again only after it was revived
    */
   state: "done" | "failed" | "released" | "dead";
   /**
@@ -223,16 +234,17 @@ export interface StoreCounts {
   dead: number;
   /** The number of webhooks that wait for their payment or for a lookup. */
   parked: number;
-  /** The number of payments and webhooks that a person has to see, by need, at most 10,000 of each. */
+  /** The numbers of payments and webhooks that a person has to see for each reason, at most 10,000 each. */
   needs?: { readonly [Need in PaymentNeed | WebhookNeed]?: number };
-  /** The time when the oldest event was recorded that a registered handler has not done, if there is one. */
+  /** The `recordedAt` of the oldest event with an open or future dispatch of a registered handler. */
   oldestUndoneAt?: string;
   /**
-   * The handlers whose oldest undone dispatch could be claimed now, with the type of its event and since
-   * when. While a process calls the handler, this lasts only for a moment. A store may leave this list out.
+   * The handlers whose oldest open dispatch is due now, with the type of its event and the time since when it
+   * is due. If a process has the handler, the handler stays in this list only for a moment. A store may leave
+   * this list out.
    */
   waiting?: readonly { handler: string; event?: EventType; since: string }[];
-  /** The time of the clock that leases use, if it is not this machine's clock: ISO 8601 UTC. */
+  /** The time of the clock that leases use: ISO 8601 UTC. May be absent if it is this machine's clock. */
   clock?: string;
 }
 
@@ -248,7 +260,7 @@ export interface DispatchRecord {
   handler: string;
   /** `pending` and `leased` are open; `done`, `dead` and `retired` are ended. */
   state: "pending" | "leased" | "done" | "dead" | "retired";
-  /** The number of claims. */
+  /** The number of claims since the last revival. Released claims do not count. */
   attempt: number;
   /** The number of runs that were settled as failed. The last run of a dead dispatch is not counted here. */
   failures: number;
@@ -258,7 +270,7 @@ export interface DispatchRecord {
   settledAt?: string;
   /** The time when a pending dispatch may run, by the database's clock: ISO 8601 UTC. Absent: immediately. */
   dueAt?: string;
-  /** The dead ends before each revival, oldest first, at most the last 20. Absent if it was never revived. */
+  /** The states before the revivals, oldest first, at most the last 20. Absent if there was no revival. */
   past?: readonly PastEnd[];
   /** The id under which the dispatch was last revived. */
   run?: string;
