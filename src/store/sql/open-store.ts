@@ -10,21 +10,22 @@ import { SqliteDriver } from "./sqlite/sqlite-driver.js";
 import { tablesUnder } from "./tables/names.js";
 
 /**
- * Makes a store over one SQLite file, for one or several processes of one host. It is the embedded default.
- * The first use opens the file and creates the tables. The directory of the file must exist.
+ * Makes a store over one SQLite file, for one or several processes of one host. Needs no database server. The
+ * first use opens the file and creates the tables. The directory of the file must exist.
  *
  * The driver is Node's own `node:sqlite` from Node 22.16 on, else `@photostructure/sqlite`. If the
  * application opens the same file itself, it must use the same driver: two copies of SQLite in one process
  * cancel each other's locks.
  *
- * Transactions of one process run one after the other, in the order in which they asked. Reads never wait.
+ * Transactions of one process run one after the other, in the order in which they asked. A read waits at most
+ * for a commit.
  *
- * Rejections: `driver_missing`, `store_unavailable` (the file cannot be opened), `store_busy` (locked for
- * longer than `busyTimeoutMs`), `schema_too_new`, `store_closed`.
+ * Rejections: `driver_missing`, `store_unavailable` (the file cannot be opened), `path_exposed` (other users
+ * can write the file), `store_busy` (locked for longer than `busyTimeoutMs`), `schema_too_new`,
+ * `store_closed`.
  *
  * @param file - The path of the file. A relative path starts at the working directory of this call.
- * @throws ConfigurationError with `option_invalid` for `":memory:"`, `""`, `file:` addresses and options out
- * of range.
+ * @throws ConfigurationError with `option_invalid` for `":memory:"`, `""`, addresses, and invalid options.
  */
 export function sqliteStore(
   file: string,
@@ -49,9 +50,10 @@ export function sqliteStore(
  * Rejections: `driver_missing`, `store_unavailable`, `store_busy` (a lock not free within `busyTimeoutMs`),
  * `schema_too_new`, `store_closed`.
  *
- * @param urlOrPool - `postgres://…`: the store makes its own pool (`maxConnections` clients, 3 s to connect),
- * and `close()` closes it. The address names one host, and may contain `?preparedStatements=false`. Or a
- * `Pool` of pg: the caller closes it, and must listen to its `error` event.
+ * @param urlOrPool - An address `postgres://…`, or a `Pool` of pg. For an address, the store makes its own
+ * pool (`maxConnections` clients, 3 s to connect), and `close()` closes this pool. The address names one
+ * host, and may contain `?preparedStatements=false`. The caller closes a `Pool` of pg, and must listen to its
+ * `error` event.
  * @throws ConfigurationError with `option_invalid`.
  */
 export function postgresStore(
@@ -82,11 +84,12 @@ function splitOptions(address: string): [string, SqlStoreOptions] {
  *
  * Rejections: `driver_missing`, `store_unavailable`, `store_busy` (a lock not free in `busyTimeoutMs`,
  * rounded up to seconds; with the caller's pool, in the time that the server sets), `schema_too_new`,
- * `store_closed`.
+ * `database_refused` (a product that breaks the store's guarantees), `option_invalid` (unsafe settings of the
+ * sessions), `store_closed`.
  *
- * @param urlOrPool - `mysql://…`: the store makes its own pool (`maxConnections` connections, 3 s to
- * connect), and `close()` closes it. `?ssl={}` in the address asks for TLS. Or a pool of mysql2, which the
- * caller closes.
+ * @param urlOrPool - An address `mysql://…`, or a pool of mysql2, which the caller closes. For an address,
+ * the store makes its own pool (`maxConnections` connections, 3 s to connect), and `close()` closes this
+ * pool. `?ssl={}` in the address asks for TLS.
  * @throws ConfigurationError with `option_invalid`.
  */
 export function mysqlStore(
@@ -127,7 +130,7 @@ export interface SchemaState {
  * Reads the version of the kit's tables in a database. Changes nothing, and does not create a missing SQLite
  * file. `database` has the same forms as for `sqlStore`.
  *
- * Rejections: `driver_missing`, `store_unavailable`, `store_busy`.
+ * Rejections: `driver_missing`, `store_unavailable`, `store_busy`, `path_exposed`, `database_refused`.
  *
  * @throws ConfigurationError `option_invalid`
  */

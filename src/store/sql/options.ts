@@ -5,33 +5,35 @@ import { isWholeNumber } from "../../shared/whole-number.js";
 /** Options of every SQL store. */
 export interface SqlStoreOptions {
   /**
-   * The beginning of the names of the kit's tables: lower-case letters, digits and underscores, at most 32.
+   * The beginning of the names of the kit's tables: 1 to 32 lower-case letters, digits and underscores. A
+   * digit cannot be the first character.
    *
    * @default "tillkit_"
    */
   tablePrefix?: string | undefined;
   /**
-   * The time, in milliseconds, for which a statement of the kit may wait for another transaction's lock. Then
-   * it rejects with `store_busy`. On PostgreSQL, and on MySQL with the store's own pool, it also limits a
-   * handler's statements. On both, if a statement of the kit has no answer for one or two seconds more, the
-   * kit cuts the connection off, and the statement rejects with `store_unavailable`.
+   * The time, from 0 to 3,600,000 milliseconds, for which a statement of the kit may wait for another
+   * transaction's lock. Then it rejects with `store_busy`. On PostgreSQL, and on MySQL with the store's own
+   * pool, it also limits a handler's statements. On both, if a short statement of the kit has no answer for
+   * one to three seconds more, the kit cuts the connection off, and the statement rejects with
+   * `store_unavailable`.
    *
    * @default 3000
    */
   busyTimeoutMs?: number | undefined;
   /**
-   * The maximum number of connections of the store's own pool, on PostgreSQL and MySQL, at least 5. They are
-   * opened when they are needed. Handlers' transactions use all but four of them, and wait for one of these.
-   * So recording continues, however many handlers run.
+   * The maximum number of connections of the store's own pool, on PostgreSQL and MySQL, from 5 to 1000. The
+   * pool opens a connection when it is needed. Handlers' transactions can use all but four connections, so
+   * that recording continues, however many handlers run.
    *
    * @default 16
    */
   maxConnections?: number | undefined;
   /**
-   * Whether each connection prepares the kit's own statements, and writes that handlers repeat, once. This
-   * needs PostgreSQL and the store's own pool. If a pooler gives one session to several clients, the kit
-   * prepares none. An example is PgBouncer before 1.21 in transaction mode. In an address:
-   * `?preparedStatements=false`.
+   * Whether each connection prepares statements once and then reuses them: the kit's own statements, and
+   * writes that handlers repeat. This needs PostgreSQL and the store's own pool. If a pooler gives one
+   * session to several clients, the kit prepares none. An example is PgBouncer before 1.21 in transaction
+   * mode. In an address: `?preparedStatements=false`.
    *
    * @default true
    */

@@ -36,7 +36,7 @@ export async function recordChanges<Raw>(
     if (error instanceof WebhookTaken) return false;
     throw error;
   }
-  // Both are sent in order without waiting. Only the result of the commit shows whether they took effect.
+  // The changes and the commit are sent in order, without waiting for the result of the changes.
   const saving = unsaved && saveOrFail(tx, db, unsaved, locked);
   const [saved, committed] = await Promise.allSettled([saving, tx.commit()]);
   if (saved.status === "rejected") {

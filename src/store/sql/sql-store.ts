@@ -52,8 +52,8 @@ export interface SqlPaymentStore<Raw = unknown> extends PaymentStore<SqlTx<Raw>>
   /** Writes a copy of a SQLite file. Stores over other databases reject with `backup_refused`. */
   backup: NonNullable<PaymentStore["backup"]>;
   /**
-   * Runs one statement of the application outside of any transaction, for reads. The statement sees committed
-   * rows, and never waits for a transaction. On SQLite it must not write. Elsewhere it commits by itself.
+   * Runs one statement of the application outside of any transaction. A read sees committed rows, and does
+   * not wait for open transactions. On SQLite, the statement must not write. Elsewhere, it commits by itself.
    */
   query<Row = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<SqlResult<Row>>;
 }
@@ -141,7 +141,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   registerHandlers(handlers: readonly Registration[]): Promise<void> {
     const { dialect } = this.#driver;
-    // In a Galera cluster, another server does not see this lock, so a name that was free may be taken now.
+    // In a Galera cluster, servers do not see each other's locks, so another one may store the same name.
     const isClash = (error: unknown) => hasCode(error, "store_conflict") || dialect.isDeadlock(error);
     const store = (tx: Transaction<Raw>): Promise<void> => storeHandlers(tx, this.#db, handlers);
     return this.#use(async () => {

@@ -11,7 +11,7 @@ export interface Dialect {
   readonly name: SqlTx["dialect"];
   /** The database's clock as an expression: milliseconds since 1970, constant within one statement. */
   readonly now: string;
-  /** The number of rows in one insert. 1 if statements need no round trip, so that they stay prepared. */
+  /** The maximum number of rows in one insert or update without lists. 1 if statements need no round trip. */
   readonly rowsPerStatement: number;
   /** Whether a parameter may be a list, so that rows can be passed as one list for each column. */
   readonly takesLists: boolean;
@@ -37,7 +37,7 @@ export interface Dialect {
   readonly commitsInOrder: boolean;
   /** The maximum number of rounds in which one transaction gives events their dispatches. */
   readonly maxExpansionRounds: number;
-  /** Whether each row is in as few indexes as possible, which are partial. See the migrations of SQLite. */
+  /** Whether partial indexes are used, so that each row is in few of them. See the migrations of SQLite. */
   readonly sparesIndexes: boolean;
   /** Whether the indexes by clientId contain only rows that no eventKey finds. See `aboutClient`. */
   readonly listsFewByClient: boolean;
@@ -65,8 +65,8 @@ export interface Dialect {
 
 /**
  * Returns the SQL to find the marked rows of a table in the order of their time. A marked row repeats its
- * time (`received_at`) in a second column (`kept_since`). The index contains the second column or, if
- * `sparesIndexes`, the time of the marked rows.
+ * time (for example `received_at`) in a second column (for example `kept_since`). The index contains the
+ * second column or, if `sparesIndexes`, the time of the marked rows.
  */
 export function orderOfMarked(
   { sparesIndexes }: Dialect,
@@ -111,9 +111,9 @@ export function placeholders(count: number): string {
 }
 
 /**
- * Returns a value that the drivers can bind: without NUL characters, which PostgreSQL and one driver of
- * SQLite cannot store in text. No id that the kit accepts contains one. The raw bytes of a webhook are stored
- * unchanged.
+ * Returns a value that the drivers can bind. Replaces NUL characters by U+FFFD, because PostgreSQL and one
+ * driver of SQLite cannot store them in text. No id that the kit accepts contains one. The raw bytes of a
+ * webhook are stored unchanged.
  */
 export function withoutNul(value: unknown): unknown {
   if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;

@@ -16,7 +16,7 @@ export interface OpenTransaction<Raw> {
   readonly isPipelined?: boolean;
   /**
    * Releases all locks and begins again. Nothing must have been written. Present if statements are pipelined
-   * and a locking read has no order of its own, so that the rows to lock must be known before.
+   * and a locking read ignores `order by`, so that the kit must know the clientIds before it locks.
    */
   restart?(): Promise<unknown>;
   /** Whether other parts of the transaction commit with this one, so that the application must not end it. */
@@ -58,6 +58,7 @@ export interface SyncTx {
  * - `record`: webhooks
  * - `claim`: a claim that a power failure may undo without harm, so it needs no sync
  * - `upkeep`: many rows
+ * - `migration`: a step of a migration, which may take an hour
  * - `application`: a statement of a handler
  */
 export type Purpose = "handler" | "record" | "claim" | "upkeep" | "migration" | "application";
@@ -71,7 +72,9 @@ export interface SchemaVersion {
 /** The differences between the databases beyond their SQL. A driver opens nothing before its first use. */
 export interface Driver<Raw> {
   readonly dialect: Dialect;
-  /** The maximum number of open handlers' transactions. Absent if the kit does not know the pool. */
+  /**
+   * The maximum number of handlers' transactions at the same time. Absent if the pool is not the kit's own.
+   */
   readonly handlerTransactions?: number;
   /** The number of connections in an application's pool, if the pool shows it. */
   readonly poolSize?: number | undefined;
@@ -83,13 +86,15 @@ export interface Driver<Raw> {
    * connection is taken or cannot be opened. Absent if the driver has none.
    */
   beginPipelined?(): Promise<OpenTransaction<Raw> | undefined>;
-  /** Runs statements outside of any transaction. They see committed rows, and never wait. */
+  /** Runs statements outside of any transaction. They see committed rows, and wait at most for a commit. */
   readonly reader: Session;
   /** A reader for queries that may take long. Absent if no statement has a time limit. */
   readonly slowReader?: Session;
-  /** Runs one statement of the application outside of any transaction. It never waits for a transaction. */
+  /** Runs one statement of the application outside of any transaction. A read waits at most for a commit. */
   query(sql: string, params: readonly unknown[]): Promise<SqlResult>;
-  /** Runs one short statement that writes, on a separate connection. */
+  /**
+   * Runs one short statement that writes, outside of the open transactions. On SQLite, waits for their end.
+   */
   readonly writer: Session;
   migrate(): Promise<void>;
   /** Reads the version of the tables before any other method is called. Changes nothing. */

@@ -21,7 +21,7 @@ export interface SqlTx<Raw = unknown> {
    * SQLite, booleans are bound as 0 and 1, and dates as ISO 8601.
    *
    * After a rejection, every later statement rejects with `transaction_poisoned`, and the transaction is
-   * rolled back, even if the caller swallows the error. After the end, statements reject with
+   * rolled back, even if the caller catches the error. After the end, statements reject with
    * `transaction_closed`. If the connection was lost, they reject with `store_unavailable`, and the driver's
    * error is the `cause`.
    */
@@ -30,7 +30,8 @@ export interface SqlTx<Raw = unknown> {
   /**
    * The driver's own handle in this transaction, so that an ORM can use the transaction. It is a promise,
    * because a handler's transaction opens at its first use. Neither commit nor release it. SQLite has one
-   * writer, so while the transaction is open there, await nothing but this database.
+   * writer, so while the transaction is open there, await nothing but this database. For a handler with
+   * `transaction: "shared"`, `raw` rejects with `transaction_control_refused`.
    */
   readonly raw: Promise<Raw>;
 }

@@ -7,7 +7,8 @@ export function mysqlSchema(tables: Tables, collation: string): Schema {
   const type = typesWith(collation);
   return {
     tables,
-    // Append only. MySQL commits each statement separately, so each statement must be safe to run again.
+    // Only append steps. MySQL commits each statement separately, so each statement must be safe to run
+    // again.
     steps: [
       createTables(tables, type),
       addLookupsAndLists(tables, type),
@@ -133,8 +134,8 @@ const keepReports = (t: Tables, type: Types): string[] => [
 ];
 
 /**
- * Adds `waits_from`. If the clock shows an earlier time than this, the clock was put back, and the dispatch
- * is due. Rows of earlier versions have no `waits_from`.
+ * Adds `waits_from`. If the clock shows an earlier time than `waits_from`, the clock was put back, and the
+ * dispatch is due. Rows of earlier versions have no `waits_from`.
  */
 const distrustClocks = (t: Tables): string[] => [
   // With `waits_from` in the index, a claim reads no rows that still wait.
@@ -142,7 +143,9 @@ const distrustClocks = (t: Tables): string[] => [
     add key ${t.dispatches}_open (open_handler, event_seq, due_at, waits_from)`,
 ];
 
-/** Adds completed payments that were withheld, and an index by which `prune` finds resolutions. */
+/**
+ * Adds the column of completed payments that were withheld, and an index by which `prune` finds resolutions.
+ */
 const keepWithheld = (t: Tables, type: Types): string[] => [
   `alter table ${t.payments} add column withheld varchar(32) ${type.text}`,
   `alter table ${t.resolutions} add key ${t.resolutions}_receipt (receipt_id)`,
@@ -174,7 +177,10 @@ const keepRefunds = (t: Tables, type: Types): string[] => [
   `alter table ${t.resolutions} add column refund mediumtext ${type.text}`,
 ];
 
-/** Adds `attention`: what a person has to see. Its indexes replace the index of parked webhooks. */
+/**
+ * Adds `attention`, the reason why a person has to see a row. Its indexes replace the index of parked
+ * webhooks.
+ */
 const keepNeeds = (t: Tables, type: Types): string[] => [
   `alter table ${t.payments} add column attention varchar(32) ${type.text},
     add key ${t.payments}_attention (attention, created_at, client_id)`,

@@ -7,7 +7,7 @@ import { hasServerAnswered } from "./pool.js";
  * The errors after which the server cannot run any statement now:
  * - the disk (1021, 1026), a table (1114) or the memory (1037, 1038, 1041) is full
  * - there are too many connections (1040, 1135, 1203, 1226)
- * - the server shuts down (1053), is read-only (1290, 1792, 1836, 1874), or its group is over (3100)
+ * - the server shuts down (1053), is read-only (1290, 1792, 1836, 1874), or is no longer in its group (3100)
  * - the connection was killed (1317, 1927, 3169), idle for too long (4031), or stopped by a time limit (1969,
  *   3024)
  * - access (1044, 1045, 1129, 1698), rights (1142) or the database (1049) is missing
@@ -56,7 +56,7 @@ export const mysqlDialect: Dialect = {
   forUpdateSkipLocked: "for update skip locked",
   // The older form, which MariaDB supports, too.
   forShare: "lock in share mode",
-  // Without this, MySQL reads a later page of one state from the first payment of that state on.
+  // Without this, MySQL reads all payments of a state that come before the page.
   forceIndex: (index) => `force index (${index})`,
   among: (column, values) =>
     values.length === 0

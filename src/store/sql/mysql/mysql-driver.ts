@@ -60,7 +60,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     this.#own = typeof source === "string";
     this.#tables = tables;
     this.#lockWaitSeconds = Math.max(1, Math.ceil(options.busyTimeoutMs / 1000));
-    // InnoDB ends waits for locks once a second.
+    // InnoDB ends waits for locks once a second, so a wait can last one second longer.
     this.#answers = new AnswerLimits((this.#lockWaitSeconds + 1) * 1000, isMysqlSessionOver);
     this.#maxConnections = options.maxConnections;
     if (typeof source !== "string") {

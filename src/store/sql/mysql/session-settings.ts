@@ -15,7 +15,7 @@ const safe: Readonly<Record<string, string>> = {
   sql_safe_updates: "OFF",
 };
 
-/** The setting that limits the rows of every query, and its maximum. A lower one hides payments. */
+/** The setting that limits the rows of every query, and its maximum. A lower value hides payments. */
 const limit = ["sql_select_limit", "18446744073709551615"] as const;
 
 /** The modes that change the driver's strings: its escapes with backslashes, or empty strings. */
@@ -24,8 +24,8 @@ const unsafeModes = ["NO_BACKSLASH_ESCAPES", "EMPTY_STRING_IS_NULL"];
 /**
  * Sets the safe settings in a session of the kit's own, because a server may have other defaults.
  *
- * @throws ConfigurationError `option_invalid` for an unsafe `sql_mode`, which the application's statements
- * may need
+ * @throws ConfigurationError `option_invalid` for an unsafe `sql_mode`. The kit does not change this setting,
+ * because the application's statements may need it.
  */
 export async function prepareSession(session: Session, lockWaitSeconds: number): Promise<void> {
   await session.run("set session transaction isolation level read committed", []);
@@ -50,7 +50,10 @@ export async function refuseUnsafeSession(session: Session): Promise<void> {
     throw optionInvalid("urlOrPool", `the pool's connections must have ${name} = ${value}.`);
 }
 
-/** Returns the unsafe settings of a session with their safe values. Does not check the limit of rows. */
+/**
+ * Returns the unsafe settings of a session with their safe values. Does not check the limit of rows. Throws
+ * `option_invalid` for an unsafe `sql_mode`.
+ */
 async function unsafeSettings(session: Session): Promise<[name: string, value: string][]> {
   const found = await readSettings(session, [...Object.keys(safe), "sql_mode"]);
   const modes = found.find(([name]) => name === "sql_mode")?.[1].split(",") ?? [];

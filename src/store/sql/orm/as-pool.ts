@@ -13,20 +13,20 @@ type Callback = (error: unknown, ...answer: unknown[]) => void;
 const savepoints = new WeakMap<object, Savepoints<Handle>>();
 
 /**
- * Returns an object for an ORM that looks like a pool of the driver, `pg` or `mysql2`. All its connections
- * are the transaction of the handler. So the ORM's writes commit with the handler's mark "done", or not at
- * all.
+ * Returns an object that an ORM can use like a pool of the driver `pg` or `mysql2`. All its connections are
+ * the transaction of the handler. So the ORM's writes commit with the handler's mark "done", or not at all.
  * - BEGIN, COMMIT and ROLLBACK become savepoints
  * - one connection has a transaction open at a time, and the others wait for its end
  * - `end` and `release` close nothing
  * - an isolation level above read committed rejects with `transaction_control_refused`
- * - every use after the handler's end rejects with `transaction_closed`
+ * - every statement after the handler's end rejects with `transaction_closed`
  *
  * See docs/orms.md.
  *
  * @param Class - The driver's class of pools, for the type, and for an ORM that checks with `instanceof`.
  * @param types - The parsers of values for `pg`, if the ORM has its own parsers.
  * @throws TillkitError `transaction_control_refused` on SQLite.
+ * @throws ConfigurationError `option_invalid` if `tx` is not the tx of a handler.
  */
 export function asPool<Pool>(tx: SqlTx, Class?: { prototype: Pool }, types?: unknown): Pool {
   if (typeof Object(tx).query !== "function") throw optionInvalid("asPool", "takes the tx of a handler.");
@@ -37,7 +37,7 @@ export function asPool<Pool>(tx: SqlTx, Class?: { prototype: Pool }, types?: unk
 }
 
 /**
- * Both the pool and each of its connections. Methods resolve, or call a callback that is the last argument.
+ * The pool, and also each of its connections. Methods resolve, or call a callback that is the last argument.
  * Methods are fields, because `asPool` may replace the prototype.
  */
 class OrmPool extends EventEmitter {

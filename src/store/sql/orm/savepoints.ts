@@ -18,7 +18,7 @@ export class Savepoints<Raw> {
   readonly #open: { name: string; isBegin: boolean }[] = [];
   #holder: object | undefined;
   #endTurn: (() => void) | undefined;
-  /** The first failure inside a savepoint. After it, only a rollback runs. */
+  /** The first failure inside a savepoint. After such a failure, only a rollback runs. */
   #failure: { cause: unknown } | undefined;
   #count = 0;
 
@@ -80,7 +80,7 @@ export class Savepoints<Raw> {
       answer = await send(`savepoint ${added.name}`);
       this.#open.push(added);
     } else if (at < 0 || kind === "mode" || kind === "savepoint") {
-      // Without a transaction, this has no effect. The query returns a result in the driver's form.
+      // The command has no effect here. The query returns a result in the driver's form.
       return send("select 1");
     } else {
       const savepoint = this.#open[at]!.name;

@@ -24,7 +24,7 @@ const patterns = [
 /**
  * Returns the effect of a statement on the transaction of its connection, or `undefined` if it has none.
  *
- * @throws TillkitError `transaction_control_refused` if a handler's transaction cannot do this
+ * @throws TillkitError `transaction_control_refused` if a handler's transaction cannot run the statement
  */
 export function transactionCommand(statement: string): TransactionCommand | undefined {
   const stripped = statement.replace(/^(\s|--.*\n|\/\*[^]*?\*\/)+/, "");

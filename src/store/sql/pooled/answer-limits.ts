@@ -12,9 +12,12 @@ interface Watched {
   session: object;
   query(sql: string): Promise<unknown>;
   cutOff: (error: Error) => void;
-  /** Returns the error with which the server ended the connection. A later statement has another error. */
+  /**
+   * Returns the error with which the server ended the connection. The error of a later statement would not
+   * contain the cause.
+   */
   whyEnded?: () => Error | undefined;
-  /** Asks on another connection whether this one waits for a lock. Then it is not dead. */
+  /** Asks on another connection whether this connection waits for a lock, and therefore is not dead. */
   waitsForLock?: () => Promise<boolean>;
 }
 
@@ -28,7 +31,7 @@ interface Asked extends Waiting {
 
 /**
  * The time beyond `busyTimeoutMs` after which an answer is late. The server itself ends a wait for a lock
- * after `busyTimeoutMs`. With the defaults, two of six seconds are left for a new connection.
+ * after `busyTimeoutMs`, so a connection without an answer by then is probably dead.
  */
 const marginMs = 1000;
 /** The maximum time for the server to answer whether a late statement waits for a lock. */
@@ -56,7 +59,10 @@ export class AnswerLimits {
   readonly #short: Deadlines<Asked>;
   readonly #application: Deadlines<Asked>;
   readonly #queues: Partial<Record<Purpose, Deadlines<Asked>>>;
-  /** The assumed last answer of a connection without one. A connection of the kit's own pool is new. */
+  /**
+   * The assumed time of an answer, for a connection without one. In the kit's own pool, such a connection is
+   * new.
+   */
   #unknownAt = Infinity;
   #deadFoundAt = -Infinity;
 
@@ -74,7 +80,7 @@ export class AnswerLimits {
     this.#queues = { application: this.#application, upkeep, migration };
   }
 
-  /** Notes when an application's pool opens connections. It may have opened others before. */
+  /** Notes when an application's pool opens connections. The pool may have opened others before. */
   watchPool(pool: object, event: "connect" | "connection", sessionOf: (connection: never) => object): void {
     if (!("on" in pool)) return;
     const note = (connection: object): void => noteAnswer(sessionOf(connection as never));
@@ -143,8 +149,8 @@ export class AnswerLimits {
     const asking = asked.waitsForLock?.().catch(() => false);
     const waits = asking && (await withTimeout(asking, lockAnswerMs, undefined, { unref: true }));
     if (asked.isAnswered) return;
-    // If the statement waits for a lock, or was sent before another connection was found dead, newer
-    // connections are not suspect because of it.
+    // If the statement waits for a lock, or was sent before another connection was found dead, no further
+    // connection becomes suspect.
     if (waits || asked.since < this.#deadFoundAt) return asked.end();
     const now = performance.now();
     this.#deadFoundAt = now;

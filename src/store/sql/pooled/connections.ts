@@ -72,7 +72,7 @@ export function endsOf<Answer>(connection: PooledConnection<Answer>, open: Set<(
   return { giveBack: () => end(), abandon, rollback, commit };
 }
 
-/** Returns the warning that commits do not wait for this number of standbys. */
+/** Returns the warning that commits do not wait for any of the connected standbys. */
 export function replicationWarning(database: string, standbys: number): string {
   const seen = `${database} has ${standbys} connected standbys and waits for none of them`;
   return `replication_asynchronous: ${seen}: a failover can lose a webhook that was answered 200. ${errorFixes.replication_asynchronous}`;

@@ -83,7 +83,7 @@ const createTables = (t: Tables): string[] => [
 ];
 
 const addLookupsAndLists = (t: Tables): string[] => [
-  // A number in a text column, because one statement updates many payments by lists of text.
+  // `lookups` is a number in a text column, because one statement updates many payments by lists of text.
   `alter table ${t.payments} add column next_lookup_at ${id}, add column lookups text`,
   `create index ${t.payments}_lookup on ${t.payments} (next_lookup_at, client_id) where next_lookup_at is not null`,
   `create index ${t.payments}_created on ${t.payments} (created_at, client_id)`,
@@ -106,8 +106,8 @@ const addLookupsAndLists = (t: Tables): string[] => [
 
 /**
  * Reduces index entries, which were a large part of a webhook's cost. Each row is now in one of several
- * partial indexes, a completed payment is in no index of its state, and no query needs the number of a
- * webhook.
+ * partial indexes, a completed payment is in no index of its state, and webhooks have no index by their
+ * number, which no query needs.
  */
 const useFewerIndexes = (t: Tables): string[] => [
   `drop index ${t.payments}_state`,
@@ -127,7 +127,7 @@ const useFewerIndexes = (t: Tables): string[] => [
 
 /**
  * Makes the state the first column of an index, so that a page of any state reads only payments of that
- * state. A process of the previous version is slower at finding overdue payments.
+ * state. A process of the previous version that still runs finds overdue payments more slowly.
  */
 const listByState = (t: Tables): string[] => [
   // The index exists if a person made it before the upgrade, without blocking writes. See docs/stores.md.
@@ -143,8 +143,8 @@ const keepReports = (t: Tables): string[] => [
 ];
 
 /**
- * Adds `waits_from`. If the clock shows an earlier time than this, the clock was put back, and the dispatch
- * is due. Rows of earlier versions have no `waits_from`.
+ * Adds `waits_from`. If the clock shows an earlier time than `waits_from`, the clock was put back, and the
+ * dispatch is due. Rows of earlier versions have no `waits_from`.
  */
 const distrustClocks = (t: Tables): string[] => [`alter table ${t.dispatches} add column waits_from bigint`];
 

@@ -45,7 +45,10 @@ export function socketOf(client: PostgresClient): Partial<Socket> | undefined {
   return (client as { connection?: { stream?: Partial<Socket> } }).connection?.stream;
 }
 
-/** Returns whether the server reports that a client waits for a lock. Behind a pooler, it cannot. */
+/**
+ * Returns whether the server reports that a client waits for a lock. Behind a pooler, the server does not
+ * know the client, so the result is `false`.
+ */
 export async function postgresWaitsForLock(asking: Session, client: PostgresClient): Promise<boolean> {
   const { processID } = client as { processID?: number };
   const sql = "select 1 from pg_stat_activity where pid = ? and wait_event_type = 'Lock'";

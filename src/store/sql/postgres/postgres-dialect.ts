@@ -6,7 +6,7 @@ import { concealValues, type Dialect } from "../driver/dialect.js";
 /** The SQL of PostgreSQL. */
 export const postgresDialect: Dialect = {
   name: "postgres",
-  // The time of the statement, which may be much later than the time of the transaction.
+  // The time of the statement, which may be much later than the begin of the transaction.
   now: "(extract(epoch from statement_timestamp()) * 1000)::bigint",
   rowsPerStatement: 200,
   takesLists: true,
@@ -112,6 +112,7 @@ export function isPostgresFull(error: unknown): boolean {
  * - the server is a standby (25006), there is no access (28) or no such database (3D000), or rights are
  *   missing (42501)
  * - a person or a time limit stopped the statement (57014)
+ * - the server ended the transaction in favour of another one
  */
 function isUnable(error: unknown): boolean {
   const code = String((error as { code?: unknown }).code);

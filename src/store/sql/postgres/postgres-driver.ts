@@ -47,9 +47,9 @@ export class PostgresDriver implements Driver<PostgresClient> {
   readonly #tables: Tables;
   readonly #busyTimeoutMs: number;
   #maxConnections: number;
-  /** Present if the kit opens the connections. An application's pool is used without a pipeline. */
+  /** Present if the kit opens the connections and prepares statements. */
   readonly #pipeline?: PostgresPipeline;
-  /** Becomes false if a pooler shares sessions between clients. */
+  /** Whether statements are prepared. Becomes false if a pooler shares sessions between clients. */
   #prepares: boolean;
   readonly #wakeups: Wakeups;
   readonly #answers: AnswerLimits;
@@ -134,8 +134,8 @@ export class PostgresDriver implements Driver<PostgresClient> {
 
   /**
    * Returns the server's settings for a transaction. The server does not notice that a firewall dropped a
-   * connection, so it ends the kit's own transactions after twice `limitMs`. An application may pause between
-   * its statements.
+   * connection, so it ends the kit's own transactions when they are idle for twice `limitMs`. An application
+   * may pause longer.
    */
   #settings(purpose: Purpose | undefined): Record<string, string> {
     const settings = { lock_timeout: String(this.#busyTimeoutMs), array_nulls: "on" };
@@ -254,7 +254,7 @@ export class PostgresDriver implements Driver<PostgresClient> {
   }
 
   /**
-   * Runs a statement of the kit. It is prepared if the pool is the kit's own. An application's pool may be of
+   * Runs a statement of the kit. Prepares it only in a pool of the kit's own. An application's pool may be of
    * another package than pg, or use a pooler that mixes up sessions.
    */
   #ask(

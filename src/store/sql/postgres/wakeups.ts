@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Session } from "../driver/sql-tx.js";
 import { eventsOf, type WatchedClient } from "./pool.js";
 
-/** The time between two notifications. More of them would cost much, and make no claim earlier. */
+/** The minimum time between two notifications. More of them would cost much, and make no claim earlier. */
 const restMs = 20;
 
 /** The time between two checks of the listening connection. While it is broken, polls find the events. */

@@ -80,7 +80,10 @@ export function identifyPostgres(names: ServerNames): KnownServer {
   return { verdict: "unexamined", product: JSON.stringify(names.version.slice(0, 80)) };
 }
 
-/** Identifies a server that speaks MySQL. The version of every such product begins with a number. */
+/**
+ * Identifies a server that speaks MySQL. An unknown product counts as examined, because its version looks
+ * like a version of MySQL.
+ */
 export function identifyMysql(names: ServerNames): KnownServer {
   return productOf(mysqlProducts, names) ?? examined;
 }

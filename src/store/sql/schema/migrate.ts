@@ -6,7 +6,7 @@ import { type Database, type Tables } from "../tables/names.js";
 /** The kit's tables in one database: the steps that make them, and the statements about their version. */
 export interface Schema {
   tables: Tables;
-  /** The steps from an empty database to the newest tables. Step n leads to version n + 1. */
+  /** The steps from an empty database to the newest tables. `steps[n]` leads to version n + 1. */
   steps: readonly (readonly string[])[];
   /** A query that returns a row if the table with the given name exists. The name is its parameter. */
   findTable: string;

@@ -2,13 +2,18 @@ import { type Tables } from "../tables/names.js";
 
 // Never change a step here: databases that have run it do not run it again.
 
-/** Adds completed payments that were withheld, and an index by which `prune` finds resolutions. */
+/**
+ * Adds the column of completed payments that were withheld, and an index by which `prune` finds resolutions.
+ */
 export const withheldStep = (t: Tables): string[] => [
   `alter table ${t.payments} add column withheld text`,
   `create index ${t.resolutions}_receipt on ${t.resolutions} (receipt_id) where receipt_id is not null`,
 ];
 
-/** Adds `attention`: what a person has to see. Its indexes replace the index of parked webhooks. */
+/**
+ * Adds `attention`, the reason why a person has to see a row. Its indexes replace the index of parked
+ * webhooks.
+ */
 export const needsStep = (t: Tables): string[] => [
   `alter table ${t.payments} add column attention text`,
   `alter table ${t.webhooks} add column attention text`,

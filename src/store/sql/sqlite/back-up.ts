@@ -5,7 +5,9 @@ import { because } from "../../../shared/because.js";
 import { newId } from "../../../shared/new-id.js";
 import { loadDriver, openDatabase } from "./database.js";
 
-/** More pages than a file has. With several steps, each write of the shop would restart the backup. */
+/**
+ * More pages than a file has, so that one step copies all. Between steps, a write would restart the backup.
+ */
 const allPages = 2 ** 31 - 1;
 
 /**
@@ -13,7 +15,8 @@ const allPages = 2 ** 31 - 1;
  * copies, on a separate connection. With a write-ahead log, nothing waits for the copy. With a rollback
  * journal, commits wait.
  *
- * @throws TillkitError `backup_refused`, `backup_failed`, `store_unavailable`
+ * @throws TillkitError `backup_refused` if the path exists, `backup_failed`, `store_unavailable`,
+ * `driver_missing`
  */
 export async function backUp(file: string, to: string): Promise<{ bytes: number }> {
   const target = path.resolve(to);

@@ -27,9 +27,9 @@ export interface SqliteModule {
 type DatabaseConstructor = new (file: string, options?: { readOnly: boolean }) => SqliteDatabase;
 
 /**
- * Loads the driver. From Node 22.16 on it is Node's own, which earlier lacks parts that the kit uses.
- * Otherwise it is `@photostructure/sqlite`, which has the same interface. The application must install that
- * package.
+ * Loads the driver. From Node 22.16 on, the driver is Node's own. In earlier versions, this driver lacks
+ * parts that the kit uses. There, the driver is `@photostructure/sqlite`, which has the same interface, and
+ * which the application must install.
  *
  * @throws TillkitError `driver_missing`
  */

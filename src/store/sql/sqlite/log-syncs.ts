@@ -1,6 +1,8 @@
 import { type SqliteConnection } from "./connection.js";
 
-/** The maximum number of commits that wait for one sync. Without it, the oldest could wait endlessly. */
+/**
+ * The maximum number of commits that wait for one sync. Without this limit, the oldest could wait endlessly.
+ */
 const maxWaiting = 32;
 
 interface Waiter {
@@ -43,7 +45,7 @@ export class LogSyncs {
     this.#isSyncing = syncs;
   }
 
-  /** Writes a page before a commit that others wait for: a commit that writes nothing would not sync. */
+  /** Writes a page. A commit without a written page would not sync, and other commits wait for its sync. */
   prepare(): void {
     this.#writer.run(this.#writesSomething, []);
   }

@@ -87,7 +87,7 @@ const addLookupsAndLists = (t: Tables): string[] => [
   `update ${t.payments} set next_lookup_at = created_at where state in ('creating', 'pending', 'uncertain')`,
   `alter table ${t.webhooks} add column kind text not null default 'webhook'`,
   `alter table ${t.webhooks} add column decided_at text`,
-  // Webhooks that are parked already get no value, because they were raised when they arrived.
+  // Webhooks that are parked already get no `stray_since`, because they were raised when they arrived.
   `alter table ${t.webhooks} add column stray_since text`,
   `create index ${t.webhooks}_stray on ${t.webhooks} (stray_since, receipt_id) where stray_since is not null`,
   `create index ${t.webhooks}_received on ${t.webhooks} (received_at, receipt_id)`,
@@ -137,9 +137,9 @@ const useFewerIndexes = (t: Tables): string[] => [
 ];
 
 /**
- * Makes the dispatches of an event at a claim, and no longer when it is recorded, which wrote two more pages
+ * Makes the dispatches of an event at a claim. Making them when the event is recorded wrote two more pages
  * for each webhook. Events commit in the order of their numbers, so it is enough to store the last number
- * with dispatches. The column stays, because SQLite would rewrite every event to remove it.
+ * with dispatches. The column `unexpanded` stays, because SQLite would rewrite every event to remove it.
  */
 const expandAtTheClaim = (t: Tables): string[] => [
   `insert into ${t.dispatches}
@@ -171,8 +171,8 @@ const useFewerPages = (t: Tables): string[] => [
   `drop index ${t.events}_client`,
   `create index ${t.events}_client on ${t.events} (client_id) where unlisted is null and client_id is not null`,
   `drop index ${t.payments}_open`,
-  // Leaves a new payment out, as a unique index would. For updates, `expectFree` checks this. With a trigger
-  // for updates, SQLite would copy every page until the update is done.
+  // Leaves an open payment out if its reference has one already. For updates, `expectFree` checks this. With
+  // a trigger for updates, SQLite would copy every page until the update is done.
   `create trigger ${t.payments}_open before insert on ${t.payments}
     when new.open_reference is not null and exists (select 1 from ${t.payments}
       where reference = new.open_reference and open_reference is not null and client_id <> new.client_id)
@@ -181,7 +181,7 @@ const useFewerPages = (t: Tables): string[] => [
 
 /**
  * Makes the state the first column of an index, so that a page of any state reads only payments of that
- * state. A process of the previous version is slower at finding overdue payments.
+ * state. A process of the previous version that still runs finds overdue payments more slowly.
  */
 const listByState = (t: Tables): string[] => [
   `create index ${t.payments}_listed on ${t.payments} (state, created_at, client_id)
@@ -197,8 +197,8 @@ const keepReports = (t: Tables): string[] => [
 ];
 
 /**
- * Adds `waits_from`. If the clock shows an earlier time than this, the clock was put back, and the dispatch
- * is due. Rows of earlier versions have no `waits_from`.
+ * Adds `waits_from`. If the clock shows an earlier time than `waits_from`, the clock was put back, and the
+ * dispatch is due. Rows of earlier versions have no `waits_from`.
  */
 const distrustClocks = (t: Tables): string[] => [
   `alter table ${t.dispatches} add column waits_from integer`,
@@ -244,7 +244,7 @@ const keepActions = (t: Tables): string[] => [
 /** Adds the number after which a handler's events begin: 0 for handlers of earlier versions. */
 const numberRegistrations = (t: Tables): string[] => [
   `alter table ${t.handlers} add column after_seq integer not null default 0`,
-  // After the newest event is deleted, the next event gets the same number.
+  // After the newest event is deleted, the next event gets the same number, and handlers must get that event.
   `create trigger ${t.handlers}_renumbered after delete on ${t.events}
     when old.seq > coalesce((select max(seq) from ${t.events}), 0)
     begin

@@ -19,7 +19,7 @@ export interface SqliteConnections {
 /**
  * Opens both connections and makes their commits durable, independent of the driver's defaults.
  *
- * @throws TillkitError `path_exposed`
+ * @throws TillkitError `path_exposed`, `driver_missing`, `store_unavailable`, `store_busy`
  */
 export async function openConnections(file: string, busyTimeoutMs: number): Promise<SqliteConnections> {
   const { DatabaseSync } = await loadDriver();
@@ -46,7 +46,7 @@ export async function openConnections(file: string, busyTimeoutMs: number): Prom
     // A checkpoint syncs the file and blocks everything meanwhile. The default of 1,000 pages means one
     // checkpoint for every hundred webhooks. With 4,000 pages, the log grows to 16 MiB instead of 4.
     await run(writer, "pragma wal_autocheckpoint = 4000");
-    // In KiB. Keys are scattered, and the default of 2 MiB holds the indexes of a few thousand payments.
+    // In KiB. Keys are scattered, and the default of 2 MiB holds only the indexes of a few thousand payments.
     await run(writer, "pragma cache_size = -32768");
     const reader = open();
     await run(reader, "pragma busy_timeout = 0");
@@ -92,8 +92,8 @@ export function refuseExposedFiles(file: string): void {
 
 /**
  * Returns whether this version of SQLite can lose a committed write when two connections write and checkpoint
- * a write-ahead log at the same time. This is true from 3.7.0 to 3.51.2, except from 3.50.7 and from 3.44.6
- * on in these minor versions.
+ * a write-ahead log at the same time. This is true from 3.7.0 to 3.51.2, except for 3.44.6 and later patches
+ * of 3.44, and for 3.50.7 and later patches of 3.50.
  */
 export function isAffected(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);

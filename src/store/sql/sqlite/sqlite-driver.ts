@@ -30,7 +30,7 @@ const maxUncheckedMs = 1000;
 
 /**
  * Two connections to one file: a writer, for which this process has a queue, and a reader, which sees only
- * committed rows and never waits.
+ * committed rows and waits at most for a commit.
  */
 export class SqliteDriver implements Driver<SqliteDatabase> {
   /** The dialect of SQLite with errors that name the file. */
@@ -82,7 +82,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
 
   async readVersion(): Promise<SchemaVersion> {
     const schema = sqliteSchema(this.#tables);
-    // Opening a missing file would create it.
+    // A missing file has no tables, and cannot be opened for reading.
     if (!existsSync(this.#file)) return { version: 0, newest: schema.steps.length };
     refuseExposedFiles(this.#file);
     const { DatabaseSync } = await loadDriver();
@@ -171,7 +171,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
       this.#checkFiles(0);
       this.#emptyLog();
     } catch {
-      // The file was lost. The log was emptied then, and another process may use it now.
+      // The file was removed or replaced. `#checkFiles` has tried to empty the log, which is now left alone.
     }
     writer.close();
     this.#connections = undefined;
@@ -191,7 +191,10 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     }
   }
 
-  /** Throws `store_unavailable` if the file or its log is not the opened one. Looks every `maxAgeMs`. */
+  /**
+   * Throws `store_unavailable` if the file or its log is not the opened one. Looks again if the last look was
+   * `maxAgeMs` ago.
+   */
   #checkFiles(maxAgeMs: number): void {
     const now = performance.now();
     if (this.#lost === undefined && now - this.#checkedAt >= maxAgeMs) {
@@ -229,7 +232,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
       if (isSynced && syncs.areAwaited) syncs.prepare();
       // With a rollback journal, a reading process blocks a commit. The transaction stays open meanwhile.
       this.#connections!.writer.run("commit", []);
-      // This follows the commit, so that no commit counts as durable if the file has lost its name.
+      // This check follows the commit: if the file has lost its name by then, the commit is not durable.
       this.#checkFiles(0);
       if (isSynced) syncs.done();
     });
@@ -239,11 +242,11 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     try {
       this.#connections!.writer.exec("rollback");
     } catch {
-      // It did not begin, or SQLite has rolled back by itself, for example because the disk is full.
+      // No transaction is open, or SQLite has rolled back by itself, for example because the disk is full.
     }
   }
 
-  /** Releases the writer. If commits wait for a sync and no transaction follows, syncs before. */
+  /** Releases the writer. If commits wait for a sync and no transaction follows, syncs first. */
   #leave(free: () => void): void {
     if (!this.#syncs!.areAwaited || this.#queue.isAwaited) free();
     else void this.#syncNow().finally(free);

@@ -7,7 +7,7 @@ interface Waiter {
 
 /**
  * The queue of this process for SQLite's one writer. The first transaction that asks is served first, without
- * blocking the event loop. A moving queue may be long. If the transaction at its head does not end within
+ * blocking the event loop. While transactions end, waits may be long. If one transaction has the writer for
  * `timeoutMs`, the queue refuses the transactions that have waited for this time.
  */
 export class WriterQueue {

@@ -4,8 +4,8 @@ import { type Database } from "./names.js";
 
 /**
  * Returns the condition that a row is about a clientId. If the index by clientId does not contain every row,
- * the condition also finds webhooks whose eventKey begins with the clientId, and events with such a webhook's
- * number.
+ * the condition also finds webhooks whose eventKey contains the clientId's beginning, and events with such a
+ * webhook's number.
  */
 export function aboutClient(
   { dialect, tables }: Database,
@@ -17,7 +17,7 @@ export function aboutClient(
   if (!isInEventKeys(clientId)) return { sql: listed, params: [clientId] };
   const start = keyStart(clientId);
   return {
-    // Another clientId may have the same beginning, and an unrelated event may have a webhook's number.
+    // Some of these rows may be about another clientId, so `client_id` is compared, too.
     sql: `client_id = ? and seq in (select seq from ${tables[table]} where ${listed}
       union all select seq from ${tables.webhooks} where event_key >= ? and event_key < ?)`,
     // The end of the range: ";" is the character after ":".

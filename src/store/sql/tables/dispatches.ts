@@ -96,7 +96,8 @@ export async function takeDueInOneStatement(
   const { dialect, tables } = db;
   const due = dueDispatches(db, options);
   const waits = waitFor(dialect, options.leaseMs);
-  // PostgreSQL runs a query with locks once and separately, and never merges it with another query.
+  // PostgreSQL runs a query with locks once and separately, and never merges it with another query. So the
+  // limit holds.
   const sql = `with due as (select event_id, handler from (${due.sql}) d order by event_seq, handler limit ?),
       taken as (update ${tables.dispatches} d
         set state = 'leased', fence = d.fence + 1, attempt = d.attempt + 1, ${waits.sql}
@@ -137,7 +138,7 @@ function waitFor({ now }: Dialect, ms: number): Fragment {
   return { sql: `due_at = ${now} + ?, waits_from = ${now} - ?`, params: [rounded, rounded] };
 }
 
-/** Returns for each handler name a fragment that matches its due dispatches of registered event types. */
+/** Returns a fragment for each handler name, for its due dispatches of the given event types. */
 function dueBranches(
   { dialect, tables }: Database,
   { handlers }: Pick<ClaimOptions, "handlers">,
@@ -166,7 +167,10 @@ function claimOf(row: ClaimRow): Claim {
   };
 }
 
-/** Ends a run. Resolves `false`, and changes nothing, if its fence is not the newest. */
+/**
+ * Ends a run. Resolves `false`, and changes nothing, if its lease was lost. With `isLast`, the commit may
+ * check the lease instead, and reject with `lease_lost`.
+ */
 export async function settleDispatch(
   tx: Transaction,
   { dialect, tables }: Database,
@@ -182,7 +186,10 @@ export async function settleDispatch(
   return (await tx.run(sql, params)).affected > 0;
 }
 
-/** Marks runs as done with one statement. If a lease was lost, throws `lease_lost` before the commit. */
+/**
+ * Marks runs as done with one statement. If a lease was lost, this call or the commit rejects with
+ * `lease_lost`.
+ */
 export async function settleDone(tx: Transaction, db: Database, runs: readonly RunKey[]): Promise<void> {
   const { dialect, tables } = db;
   const [first] = runs;
@@ -248,7 +255,10 @@ export async function renewLease(
   return affected > 0;
 }
 
-/** Retires at most `limit` undone dispatches that no registration wants. Returns the number of them. */
+/**
+ * Retires at most `limit` undone dispatches of a handler that none of its registrations wants. Returns the
+ * number of them.
+ */
 export async function retireDispatches(
   tx: Transaction,
   { dialect, tables: t }: Database,

@@ -16,7 +16,10 @@ export function isExpanded({ dialect, tables }: Database): string {
   return `(${expanded} or not exists (select 1 from ${tables.handlers}))`;
 }
 
-/** Keeps processes from storing a handler until the transaction ends. Several transactions may do this. */
+/**
+ * Keeps processes from storing a handler until the transaction ends. Several transactions may do this at the
+ * same time.
+ */
 export async function keepHandlers(tx: Transaction, { dialect, tables }: Database): Promise<void> {
   if (dialect.forShare !== "")
     await tx.run(`select value from ${tables.meta} where name = 'handlers' ${dialect.forShare}`, []);
@@ -49,7 +52,7 @@ export async function expandAll(tx: Transaction, db: Database): Promise<void> {
   const { dialect, tables } = db;
   while ((await expandRound(tx, db)) === eventsPerRound);
   if (!dialect.commitsInOrder) return;
-  // The number also covers events that were recorded while there was no handler.
+  // Without a handler, `expandRound` finds no events, so the stored number may be too old.
   await tx.run(
     `update ${tables.meta} set value = (select coalesce(max(seq), 0) from ${tables.events}) where name = 'expanded'`,
     [],
@@ -65,7 +68,7 @@ async function expandRound(tx: Transaction, db: Database): Promise<number> {
   if (rows.length === 0) return 0;
   const seqs = rows.map((row) => Number(row.seq));
   const which = dialect.among("seq", seqs);
-  // A process of the previous version may still run. It makes the dispatches of its events itself.
+  // A process of an earlier version, which makes dispatches itself, may have made some of these.
   const orNothing = dialect.commitsInOrder ? "on conflict do nothing" : "";
   await tx.run(`${insertDispatches(db, tables.events)} where e.${which.sql} ${orNothing}`, which.params);
   if (dialect.commitsInOrder)

@@ -39,7 +39,7 @@ export async function storeHandlers(
   const unknown = await unknownHandlers(tx, db, handlers);
   if (unknown.length === 0) return;
   const { newest, gaps } = await readNumbers(tx, db);
-  // No handler wants the events that were recorded while there was none.
+  // No handler wants the events that were recorded while there was no handler, so they count as expanded.
   if (dialect.commitsInOrder)
     await tx.run(
       `update ${tables.meta} set value = ? where name = 'expanded' and not exists (select 1 from ${tables.handlers})`,
@@ -52,7 +52,7 @@ export async function storeHandlers(
     if (handler.since !== undefined) await dispatchSince(tx, db, handler, newest);
 }
 
-/** Makes the dispatches of a forgotten handler, of the events since its first registration. */
+/** Makes the dispatches of a forgotten handler for the events since its first registration. */
 async function dispatchSince(
   tx: Transaction,
   db: Database,
@@ -68,7 +68,7 @@ async function dispatchSince(
       sql: `not exists (select 1 from ${t.dispatches} d where d.event_id = e.id and d.handler = ?)`,
       params: [name],
     },
-    // The expansion will make the dispatches of the other events.
+    // Leaves out the events whose dispatches the next expansion makes.
     {
       sql: `not exists (select 1 from ${t.handlers} h where h.name = ? and ${isWanted(db.dialect)} and ${isUnexpanded(db)})`,
       params: [name],
@@ -90,7 +90,10 @@ async function dispatchSince(
     ]);
 }
 
-/** Deletes handlers of a name. First makes the dispatches of committed events, to retire them, too. */
+/**
+ * Deletes handlers of a name. First makes the dispatches of committed events, so that the caller can retire
+ * these dispatches, too.
+ */
 export async function deleteHandlers(
   tx: Transaction,
   db: Database,
@@ -127,13 +130,15 @@ export async function summarizeHandlers(reader: Session, db: Database): Promise<
   );
 }
 
-/** Keeps all expansions out until the end, so that none sees only some of the handlers. */
+/**
+ * Keeps all expansions out until the transaction ends, so that no expansion sees only some of the handlers.
+ */
 async function keepExpansionsOut(tx: Transaction, { dialect, tables }: Database): Promise<void> {
   if (dialect.forUpdate !== "")
     await tx.run(`select value from ${tables.meta} where name = 'handlers' ${dialect.forUpdate}`, []);
 }
 
-/** Returns one string for a handler. Event names contain no space. */
+/** Returns a string that no other handler has, because names of events contain no space. */
 export function handlerId({ event, name }: HandlerKey): string {
   return `${event} ${name}`;
 }

@@ -41,7 +41,7 @@ export async function historyOf(
   ]);
   const ofEvents = allOf([
     aboutClient(db, "events", clientId),
-    // If this event was pruned, all older events were pruned, too.
+    // If this event was pruned in the meantime, the page has no events.
     { sql: `seq < coalesce((select seq from ${t.events} where id = ?), 0)`, params: [event?.id] },
   ]);
   const withoutBody = webhookColumns.filter((column) => column !== "raw_body").join(", ");
@@ -120,7 +120,7 @@ export async function webhooksPage(
   return rows.map(webhookFromRow);
 }
 
-/** Reads dead dispatches. With `revive`, makes them pending. Old runs cannot settle them: fences stay. */
+/** Reads dead dispatches. With `revive`, makes them pending. Keeps the fences against old runs. */
 export async function deadDispatches(
   tx: Session,
   { dialect, tables: t }: Database,
@@ -129,7 +129,7 @@ export async function deadDispatches(
   const seqOf = `coalesce((select seq from ${t.events} where id = ?), 0)`;
   // Escapes the characters that have a meaning in a pattern.
   const patternOf = (text: string): string => `%${text.replaceAll(/[!%_]/g, "!$&")}%`;
-  // SQLite, and PostgreSQL with the locale C, change only letters of ASCII.
+  // `lower` of SQLite, and of PostgreSQL with the locale C, changes only ASCII letters.
   const lowered = error && [error.toLowerCase(), error.replaceAll(/[A-Z]/g, (one) => one.toLowerCase())];
   const where = allOf([
     { sql: "d.dead = 1", params: [] },
@@ -185,7 +185,7 @@ export async function dispatchesOfRun(
   return rows.map(dispatchFromRow);
 }
 
-/** Counts what waits for a person or a handler. Each part reads only a few index entries. */
+/** Counts what waits for a person or a handler. Each part reads only the index of waiting rows. */
 export async function countWaiting(
   session: Session,
   db: Database,
@@ -261,7 +261,7 @@ async function readWaiting(session: Session, { dialect, tables: t }: Database) {
   );
   const waiting = rows.flatMap(({ name: handler, now, due, event, recorded }) => {
     if (recorded === null || due === null || Number(due) > Number(now)) return [];
-    // A new dispatch is due since its event was recorded.
+    // A new dispatch has been due since its event was recorded.
     const since = Number(due) === 0 ? recorded : new Date(Number(due)).toISOString();
     return [{ handler, event: event as EventType, since }];
   });

@@ -17,15 +17,17 @@ export async function lockKeys(tx: Transaction, db: Database, keys: LockKeys): P
     // The database must run the check after the locks. A pipeline keeps that order without waiting.
     if (!tx.isPipelined) await locking;
     const checking = findNamed(tx, db, keys);
-    // After a deadlock, a pipeline refuses the check, too. Only the error of the locks allows a repetition.
+    // After a deadlock, a pipeline refuses the check, too. Only the error of the locks shows the deadlock.
     checking.catch(() => undefined);
     const payments = await locking;
     const named = await checking;
     const locked = new Set(payments.map(({ clientId }) => clientId));
-    // If not, another transaction added an attempt of the same reference while this one waited for its lock.
+    // Otherwise, another transaction added an attempt of the same reference during the wait for a lock, or
+    // the given clientIds did not name every payment.
     if (named.clientIds.every((id) => locked.has(id))) return { payments, eventKeys: named.eventKeys };
     if (!clientIds) continue;
-    // Additional locks would break the clientId order, and could deadlock with a transaction that keeps it.
+    // Additional locks would break the clientId order, and could deadlock with a transaction that locks in
+    // this order.
     tx.restart!().catch(() => undefined); // The next statements report its failure.
     clientIds = named.clientIds;
   }

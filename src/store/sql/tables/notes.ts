@@ -49,7 +49,7 @@ export async function writeNotes(
               [text, kind, id, version],
             ];
     const { affected } = await tx.run(sql, params).catch((error: unknown) => {
-      // If two transactions insert neighbouring notes, MySQL may end one of them.
+      // If two transactions insert neighbouring notes, MySQL may end one of them, which counts as a conflict.
       if (!dialect.isDeadlock(error)) throw error;
       return { affected: 0 };
     });

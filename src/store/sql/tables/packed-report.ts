@@ -8,8 +8,8 @@ import {
 const names = ["at", "status", "captured", "submittedAt", "source"] as const;
 
 /**
- * Returns the column of a payment's `reported`, `service` and `firstWebhookAt`: a list without names, with
- * `verified` as digits. A longer row would make SQLite write more pages for each webhook.
+ * Returns the value of the column for a payment's `reported`, `service` and `firstWebhookAt`: a list without
+ * names, with `verified` as digits. A longer row would make SQLite write more pages for each webhook.
  */
 export function packReport({ reported, service, firstWebhookAt }: Payment): string | null {
   if (!reported && !service && firstWebhookAt === undefined) return null;

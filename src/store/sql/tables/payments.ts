@@ -22,7 +22,7 @@ const kept = (name: Exclude<TextField, undefined>): PaymentColumn => ({
   set: (payment, value) => (payment[name] = value),
 });
 
-/** All columns, beginning with the key. A payment that is read has its fields in the same order. */
+/** All columns, beginning with the key. The function `set` of a column may need the columns before it. */
 const columnTable = {
   client_id: kept("clientId"),
   reference: kept("reference"),
@@ -36,7 +36,8 @@ const columnTable = {
   },
   state: { of: ({ state }) => state, set: (payment, state) => (payment.state = state as Payment["state"]) },
   status: kept("status"),
-  // The reference of an open payment, otherwise null. So a plain unique index allows one open payment each.
+  // The reference of an open payment, otherwise null. A unique index then allows only one open payment of
+  // each reference.
   open_reference: {
     of: ({ open, reference }) => (open ? reference : null),
     set: (payment) => (payment.open = true),
@@ -60,7 +61,8 @@ const columnTable = {
   // `created_at` of a payment that can become overdue, so that an index contains only such payments.
   awaited_since: { of: (payment) => (isUndecided(payment) ? payment.createdAt : null) },
   next_lookup_at: kept("nextLookupAt"),
-  // `reported` and `service` in few bytes. The provider's id has its own column, because lists search it.
+  // `reported`, `service` and `firstWebhookAt` in few bytes. The provider's id has its own column, because
+  // lists search it.
   reported: { of: packReport, set: unpackReport },
   provider_id: {
     of: ({ reported }) => reported?.providerId ?? null,
@@ -181,7 +183,10 @@ export function expectUpdated(tx: Transaction, wanted: number, affected: number)
     throw poisonWithConflict(tx, `${wanted - affected} of the updated payments are not in the store.`);
 }
 
-/** Inserts payments. Returns the clientIds of payments whose clientId or open reference is taken. */
+/**
+ * Inserts payments. Returns the clientIds of payments whose clientId or open reference is taken. Throws
+ * `store_conflict` if only the service id is taken.
+ */
 export async function insertPayments(
   tx: Transaction,
   { dialect, tables }: Database,
@@ -198,8 +203,9 @@ export async function insertPayments(
 }
 
 /**
- * Throws `store_conflict` if the service id of the new payment was taken. It was not, if the clientId or the
- * open reference is taken. Payments stored after it do not count: they may have taken the reference since.
+ * Throws `store_conflict` if a new payment was left out because its service id is taken. If its clientId or
+ * its open reference is taken, this is the reason instead. The payments `behind` do not count: they were
+ * stored after the new payment was left out, and may have taken the reference since.
  */
 async function refuseServiceIdClash(
   tx: Transaction,

@@ -28,7 +28,7 @@ interface PruneRange {
 
 /**
  * Deletes raw bytes of webhooks. A mismatch or an inadmissible webhook keeps its bytes until a person settles
- * it. For a late report with an unknown status, the row is enough for a person.
+ * it. A late report with an unknown status does not keep its bytes, because its row is enough for a person.
  */
 async function pruneWebhooks(
   tx: Transaction,
@@ -84,8 +84,8 @@ async function pruneEvents(
 
 /**
  * Returns the number of the first event that was recorded at a time or later, by a binary search: events are
- * numbered in the order in which they are recorded. If a clock was set back, that is not exact, and an event
- * may stay longer.
+ * numbered in the order in which they are recorded. If a clock was set back, the number is not exact. An
+ * event may then be pruned later, or be missing for a forgotten handler.
  */
 export async function firstSeqSince(tx: Transaction, table: string, time: string): Promise<number> {
   const ends = await tx.run<{ low: unknown; high: unknown }>(
@@ -101,7 +101,7 @@ export async function firstSeqSince(tx: Transaction, table: string, time: string
       [middle],
     );
     const [found] = next.rows;
-    // Absent if another process has pruned the newest events.
+    // `found` is absent if another process has pruned the newest events.
     if (found && found.recorded_at < time) low = middle + 1;
     else high = middle;
   }

@@ -53,7 +53,9 @@ export function lookupDuePayments(
   });
 }
 
-/** Reads one page of a list. Each kind of list has an index in its order. */
+/**
+ * Reads one page of a list. The lists of all payments, of a state and of a need have an index in their order.
+ */
 export function readPaymentsPage(
   reader: Session,
   { dialect, tables }: Database,
@@ -71,7 +73,7 @@ export function readPaymentsPage(
     { sql: "created_at >= ?", params: [from] },
     { sql: "created_at < ?", params: [to] },
     {
-      // The first half lets the databases use the index. They would not use it for the second half.
+      // The first half lets the databases use the index. They would not use it for the second half alone.
       sql: `created_at ${behind}= ? and (created_at ${behind} ? or client_id ${behind} ?)`,
       params: [after?.createdAt, after?.createdAt, after?.clientId],
     },

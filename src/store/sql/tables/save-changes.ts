@@ -25,8 +25,8 @@ import { resolvedBy } from "../../rules/webhooks.js";
 import { insertStatements, updateStatements } from "./write-rows.js";
 
 /**
- * Writes all changes, or rejects. Returns the keys that were left out because they are taken. Of a `locked`
- * payment, only the columns that differ are written.
+ * Writes all changes, or rejects. Returns the keys that were left out because they are taken. If several
+ * statements are necessary, writes only the columns in which a payment differs from its `locked` form.
  */
 export async function saveChanges(
   tx: Transaction,
@@ -62,9 +62,9 @@ async function saveInSteps(tx: Transaction, db: Database, changes: Changes, lock
 }
 
 /**
- * Writes a row for each reference with several attempts. In a cluster whose servers all take writes, a server
- * does not see another server's locks. If two attempts complete at the same time on two servers, only this
- * common row makes one of the transactions fail.
+ * Writes a row for each reference with several attempts or, without `locked`, for each reference. In a
+ * cluster whose servers all take writes, a server does not see another server's locks. If two attempts
+ * complete at the same time on two servers, only this common row makes one of the transactions fail.
  */
 async function markReferences(
   tx: Transaction,
@@ -88,8 +88,8 @@ const inOneStatement: readonly string[] = ["updated", "webhooks", "events"] sati
 
 /**
  * Returns whether one statement can write the changes, as for nearly every group of webhooks. The parts of a
- * statement have no order. So there must be no other changes than these three kinds, each payment once, and
- * not both a payment that closes an attempt and a payment that opens one.
+ * statement have no order. So only `updated`, `webhooks` and `events` may have entries. Each payment must
+ * appear once. No payment may close an attempt if another one opens an attempt.
  */
 export function fitsOneStatement(changes: Changes): boolean {
   const { updated = [] } = changes;
@@ -129,7 +129,7 @@ async function saveInOneStatement(
 /**
  * Writes changes that {@link fitsOneStatement} accepts, without reading a result before the commit. Rejects
  * if a webhook is taken. The payments must be locked. Gives all statements to the connection before it
- * returns: one statement, or one for each table if the database cannot write several tables in one.
+ * returns: one statement, or at least one for each table if the database cannot write several tables in one.
  */
 export async function saveOrFail(
   tx: Transaction,

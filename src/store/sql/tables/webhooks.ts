@@ -124,7 +124,7 @@ export async function updateRematched(
   const which = dialect.among("receipt_id", ids);
   // A webhook that waits for a payment must be in the index by clientId.
   const listed = dialect.listsFewByClient ? "unlisted = null," : "";
-  // These two columns are null in almost every row, so that their indexes contain only waiting webhooks.
+  // `parked` and `stray_since` are null in almost every row, so that their indexes are small.
   await tx.run(
     `update ${tables.webhooks} set ${listed} parked = case when ${waits} then 1 end,
       stray_since = case when ${waits} then received_at end, attention = ${needSql} where ${which.sql}`,

@@ -46,7 +46,7 @@ export function insertStatements(dialect: Dialect, batch: Batch): Fragment[] {
   }));
 }
 
-/** Returns updates by key of every row. A single row is passed as values, too. */
+/** Returns updates by key of every row. As in `insertStatements`, a single row is passed as values. */
 export function updateStatements(dialect: Dialect, batch: Batch): Fragment[] {
   if (batch.rows.length > 1 && dialect.takesLists) return [updateFromLists(batch)];
   return chunks(batch.rows, dialect.rowsPerStatement).map((rows) =>

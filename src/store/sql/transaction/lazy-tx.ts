@@ -25,7 +25,7 @@ export function runInside<Raw, T>(tx: SqlTx<Raw>, step: (tx: Transaction<Raw>) =
   return "opened" in tx ? (tx as LazyTx<Raw>).opened().then(step) : step(tx as Transaction<Raw>);
 }
 
-/** Runs application code in a part of a transaction, which it opens if necessary. Rolls back on failure. */
+/** Runs application code in one part of a transaction. If the code fails, rolls back only this part. */
 export async function runPart<Raw>(
   whole: LazyTx<Raw>,
   run: (tx: SqlTx<Raw>) => Promise<unknown>,

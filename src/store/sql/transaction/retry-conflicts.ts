@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isTillkitError } from "../../../errors/index.js";
 import { type Dialect } from "../driver/dialect.js";
 
-/** All tries of one transaction take about a second, and at most 2.6 seconds. */
+/** The sum of the waits between these tries is about 1.3 seconds, and at most 2.6 seconds. */
 const maxTries = 8;
 const firstDelayMs = 20;
 

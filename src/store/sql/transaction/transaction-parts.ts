@@ -4,7 +4,7 @@ import { type OpenTransaction } from "../driver/driver.js";
 
 const savepoint = "savepoint tillkit_part";
 
-/** Divides an open transaction into successive parts. Each first statement makes a savepoint. */
+/** Divides an open transaction into successive parts. The first statement of each part makes a savepoint. */
 export class TransactionParts<Raw> {
   readonly #dialect: Dialect;
   readonly #whole: OpenTransaction<Raw>;

@@ -15,7 +15,7 @@ export async function runTransaction<Raw, T>(
   try {
     result = await run(tx);
   } catch (error) {
-    // This is before the rollback, which may itself end the connection.
+    // `orLost` must run before the rollback, because the rollback itself may end the connection.
     const failure = tx.orLost(error);
     await tx.rollback();
     throw failure;
@@ -139,7 +139,7 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
    * Otherwise returns the given error.
    */
   orLost(cause: unknown): unknown {
-    // After a rollback, the kit itself may have cut off the connection.
+    // After a rollback, a lost connection explains nothing, because the kit itself may have cut it off.
     if (this.#rolledBack || !this.#open.isLost?.() || hasCode(cause, "store_unavailable")) return cause;
     // Errors of PostgreSQL's server have a severity. An application's errors have none.
     const isServers = (cause as { severity?: unknown } | undefined)?.severity !== undefined;
@@ -200,7 +200,7 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
     if (this.#rolledBack) return;
     this.#rolledBack = true;
     this.#close();
-    // A rollback would wait for a running statement, which may never end, except in a pipeline. A handler
+    // Outside of a pipeline, a rollback would wait for a running statement, which may never end. A handler
     // that was given up may still use its handle, and must not do so in the connection's next transaction.
     if ((this.#isRunning && !this.isPipelined) || this.#isHandedOut) this.#open.abandon();
     else await this.#open.rollback();

@@ -110,8 +110,8 @@ interface Statement {
 }
 
 /**
- * Sends all statements of one iteration of the event loop in one text. MySQL runs them in order, and none
- * after a failed one, so a commit may be among them.
+ * Sends all statements of one step of the event loop in one text. MySQL runs them in order, and none after a
+ * failed one, so a commit may be among them.
  */
 class StatementPipeline {
   readonly #connection: MysqlConnection;

@@ -20,7 +20,7 @@ export class PostgresPipeline extends PipelinedConnection<PostgresPool, Postgres
     this.#take = take;
   }
 
-  /** Returns a transaction that pipelines the statements of one iteration of the event loop in one write. */
+  /** Returns a transaction that sends the statements of one step of the event loop in one write. */
   pipelined(open: OpenTransaction<PostgresClient>): OpenTransaction<PostgresClient> {
     return {
       ...open,

@@ -37,7 +37,7 @@ export function sendPipelined(
     let names = new Set<string>();
     const query = new Query(text, [...values], (error, answer) => {
       if (!error) return resolve(answer!);
-      // It is prepared again the next time, because its table may have changed.
+      // The next call prepares the query again, because its table may have changed.
       names.delete(name!);
       reject(new PipelineFailed(error, left > 0));
     });

@@ -19,7 +19,9 @@ export interface SaveContext {
   read: Map<string, readonly unknown[]>;
 }
 
-/** Writes the changes of nearly every transaction. Returns the eventKeys of webhooks whose keys are taken. */
+/**
+ * Writes the usual kinds of changes. Returns the eventKeys of webhooks whose eventKey or receiptId is taken.
+ */
 export function saveSync(
   tx: SaveContext,
   { updated = [], webhooks = [], copies = [], events = [] }: Parameters<SyncTx["save"]>[0],
