@@ -39,17 +39,17 @@ interface Dispatch extends Omit<DispatchRecord, "eventId" | "type" | "clientId" 
   event: EventInMemory;
   /** The position of the event among all events. */
   seq: number;
-  /** The time, by `performance.now()`, at which it is due or its lease ends. 0 means immediately. */
+  /** The time, by `performance.now()`, when the dispatch is due or its lease ends. 0 means immediately. */
   dueAt: number;
   fence: number;
 }
 
-/** The list that events without dispatches share. Most events of a test have no dispatches. */
+/** The list that events without dispatches share, to save memory. Most events of a test have none. */
 const noDispatches: Dispatch[] = [];
 
 /** Events and their dispatches. Only `settle` and `insert` take part in a caller's transaction. */
 export class DispatchesTable {
-  /** The events by id. The id of a pruned event stays, without the event. */
+  /** The events by id. The id of a pruned event stays, so that the positions of other events stay. */
   readonly #events = new Map<string, EventInMemory | undefined>();
   #handlers: HandlerKey[] = [];
   /** The pending and leased dispatches, in the order of their events. */
@@ -73,7 +73,7 @@ export class DispatchesTable {
     }
   }
 
-  /** Adds dispatches to the open ones, and sorts these by event again. */
+  /** Adds dispatches to the open ones, and sorts all open dispatches by event. */
   #reopen(dispatches: readonly Dispatch[]): void {
     if (dispatches.length === 0) return;
     const open = [...this.#open, ...dispatches].toSorted(byEvent);
@@ -180,7 +180,7 @@ export class DispatchesTable {
       .slice(0, limit);
   }
 
-  /** Forgets a handler name's registrations, and retires at most `limit` dispatches. Returns how many. */
+  /** Forgets registrations, and retires at most `limit` of their dispatches. Returns how many it retired. */
   retire(options: RetireOptions): number {
     const { handler, limit } = options;
     this.#handlers = leftAfter(options, this.#handlers);
@@ -248,7 +248,7 @@ export class DispatchesTable {
   }
 }
 
-/** Returns the event with a copy of its payload. */
+/** Returns the event without its dispatches, and with a copy of its payload. */
 function withoutDispatches({ dispatches: _, ...event }: EventInMemory): EventRecord {
   return { ...event, payload: JSON.parse(JSON.stringify(event.payload)) as EventRecord["payload"] };
 }

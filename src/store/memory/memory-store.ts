@@ -69,7 +69,7 @@ export class MemoryStore implements PaymentStore<MemoryTx> {
   /** A promise that resolves when the last transaction has ended. */
   #last: Promise<unknown> = Promise.resolve();
   #current: MemoryTx | undefined;
-  /** The error of the first change that the current transaction refused. */
+  /** The error of the last `save` that failed in the current transaction. */
   #refusal: unknown;
   #closed = false;
 
@@ -292,7 +292,7 @@ function lateTx(open: () => Promise<MemoryTx>): MemoryTx {
     onCommit(write) {
       writes.push(write);
       opened ??= open().then((tx) => tx.onCommit(() => writes.forEach((each) => each())));
-      opened.catch(() => {}); // The transaction itself rejects with the same error.
+      opened.catch(() => {}); // Nothing is lost: the transaction rejects with the same error.
     },
   };
 }

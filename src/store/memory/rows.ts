@@ -30,8 +30,8 @@ export class Rows<Row> {
   }
 
   /**
-   * Returns the committed rows with these keys, and those of all rows that the transaction has changed: an
-   * index that gave the keys already contains the transaction's changes.
+   * Returns the committed rows with these keys, and the committed values of all rows that the transaction has
+   * changed. The keys come from an index that already follows these changes, so it may lack such rows.
    */
   committedOf(keys: Iterable<string>): Row[] {
     return [...new Set([...keys, ...this.#before.keys()])].flatMap((key) => this.committed(key) ?? []);

@@ -96,7 +96,7 @@ export class WebhooksTable implements WebhookRows {
     return this.rows.committedOf(this.#waiting).filter(({ waits }) => waits).length;
   }
 
-  /** Returns for each webhook the fact that a person has to see, if there is one, and its arrival time. */
+  /** Returns the need of each webhook (the fact that a person has to see, if any) and its arrival time. */
   needs(): (readonly [WebhookNeed | undefined, string])[] {
     return this.rows.allCommitted().map((row) => [openNeedOf(row), row.receivedAt] as const);
   }
@@ -109,7 +109,7 @@ export class WebhooksTable implements WebhookRows {
     return over.length;
   }
 
-  /** Sorts matching rows. There is no index: only people ask, and every webhook would update it. */
+  /** Sorts matching rows. There is no index, because every webhook would have to update the index. */
   #sorted(isWanted: (row: Row) => boolean): Row[] {
     return this.rows.allCommitted().filter(isWanted).toSorted(byArrival);
   }
@@ -132,7 +132,7 @@ function copyOf(covers: WebhookRecord["covers"]): WebhookRecord["covers"] {
   return covers === "body" ? covers : [...covers];
 }
 
-/** Returns everything but the bytes. An `undefined` value has no key. */
+/** Returns a webhook without its bytes, and without fields that are `undefined`. */
 function factsOf(row: Row): StoredHistory["webhooks"][number] {
   const { rawBody: _bytes, waits: _waits, isStray: _stray, isResolved: _resolved, ...shown } = row;
   const present = Object.entries(shown).filter(([, value]) => value !== undefined);

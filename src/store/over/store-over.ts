@@ -16,7 +16,7 @@ import { Webhooks } from "./tables/webhooks.js";
 
 /** The options of `storeOver`. */
 export interface StoreOverOptions {
-  /** How long, in milliseconds, the store repeats a transaction after conflicts. @default 5000 */
+  /** The time, in milliseconds, for which a transaction is repeated after a first conflict. @default 5000 */
   busyTimeoutMs?: number;
 }
 
@@ -25,10 +25,11 @@ export interface StoreOverOptions {
  * records all or nothing, each only if its version is the expected one. Nothing is locked. A transaction runs
  * again if another one has changed one of its records.
  *
- * @throws ConfigurationError if a member of the adapter or an option is missing or misspelt
- * @throws TillkitError `adapter_defective` (from its methods) if the adapter returns a value of the wrong
- * type
- * @throws TillkitError `store_busy` (from its methods) if conflicts go on for `busyTimeoutMs`
+ * @throws ConfigurationError `option_invalid` if a member of the adapter or an option is missing, misspelt or
+ * of the wrong type
+ * @throws TillkitError `adapter_defective` (from the store's methods) if the adapter returns a value of the
+ * wrong type or has a bug
+ * @throws TillkitError `store_busy` (from the store's methods) if conflicts go on for `busyTimeoutMs`
  */
 export function storeOver<Tx extends object>(
   adapter: TransactionAdapter<Tx>,
@@ -44,7 +45,7 @@ export function storeOver(adapter: Adapter, options: StoreOverOptions = {}): Pay
   return { ...storeOf(records), durable: adapter.durable, [adapterOf]: adapter } as PaymentStore<object>;
 }
 
-/** The assumed changes of a webhook with some handlers, for adapters that limit the changes of a write. */
+/** The assumed number of changes for one webhook with some handlers. `maxGroup` follows from this number. */
 const changesPerWebhook = 20;
 const identityKey = keyOf("identity");
 
@@ -102,7 +103,7 @@ function storeOf(records: KeyedRecords): Omit<PaymentStore<object>, "durable"> {
       const found = ids
         ? await records.values<NoteRecord>(ids.map((id) => noteKey({ kind, id })))
         : await records.scan<NoteRecord>(rangeOf(["notes", kind], limit, from));
-      // The next page continues in the order of the keys.
+      // A page stays in the order of its keys, because the next page continues in this order.
       return last === undefined && limit === Infinity ? notesAmong(found, options) : found;
     },
     retire: async (options) => dispatches.retire(options, await events.forget(options)),

@@ -9,10 +9,10 @@ import { type CountsOptions, type StoreCounts } from "../records.js";
 
 type Need = PaymentNeed | WebhookNeed;
 
-/** All needs of payments and webhooks. */
+/** All needs: the facts about payments and webhooks that a person has to see. */
 export const needs: readonly Need[] = [...paymentNeeds, ...webhookNeeds];
 
-/** Returns the `needs` of `StoreCounts`, without needs that nothing has. */
+/** Returns the `needs` of `StoreCounts`. Leaves out counts of 0, and limits the others to `maxCounted`. */
 export function needsIn(counted: readonly (readonly [Need, number])[]): Pick<StoreCounts, "needs"> {
   const found = counted.flatMap(([need, count]) =>
     count > 0 ? [[need, Math.min(count, maxCounted)] as const] : [],
@@ -20,7 +20,7 @@ export function needsIn(counted: readonly (readonly [Need, number])[]): Pick<Sto
   return found.length > 0 ? { needs: Object.fromEntries(found) } : {};
 }
 
-/** Counts the needs that were found, each given with the time of its payment or webhook. */
+/** Counts needs by name. Each given need has the time of its payment or webhook, for the limit `before`. */
 export function needCounts(
   found: readonly (readonly [Need | undefined, string])[],
   { before = {} }: CountsOptions = {},

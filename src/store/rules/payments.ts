@@ -13,7 +13,11 @@ export interface PaymentRows {
   put(payment: Payment, before: Payment | undefined, others: readonly Payment[]): void;
 }
 
-/** Writes payments. Returns the clientIds of new payments whose clientId or open reference is taken. */
+/**
+ * Writes payments. Skips a new payment if its clientId is stored already, or if it is open and its reference
+ * has an open payment. Returns the clientIds of the skipped payments. Throws `store_conflict` for other
+ * clashes.
+ */
 export function savePayments(
   rows: PaymentRows,
   updated: readonly Payment[],
@@ -53,7 +57,7 @@ export function conflict(message: string): TillkitError {
   return new TillkitError("store_conflict", message);
 }
 
-/** Returns whether the payment is awaited and was not yet raised as overdue. */
+/** Returns whether the payment is in an awaited state and has no `overdueAt` yet. */
 export function isUndecided({ state, overdueAt }: Payment): boolean {
   return overdueAt === undefined && awaitedStates.includes(state);
 }

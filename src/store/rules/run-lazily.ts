@@ -44,8 +44,8 @@ export async function runLazily<Tx>(
   try {
     await outcome;
   } catch (error) {
-    // Waits for the rollback, because the next run must not meet its locks. If the transaction ended first,
-    // `opened` rejects with the transaction's own error.
+    // Waits for the rollback, so that the next run does not meet this transaction's locks. If the transaction
+    // ended before `run`, `opened` rejects with the transaction's own error.
     await opened;
     throw error;
   }

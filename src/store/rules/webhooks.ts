@@ -18,7 +18,7 @@ export function needsResolution({ outcome }: { outcome: Outcome }): boolean {
   return outcome === "mismatch" || outcome === "inadmissible";
 }
 
-/** The need that each outcome causes. The other outcomes need no person. */
+/** The need that each outcome always causes. `stale` causes a need only with some statuses. */
 export const needOfOutcome: { readonly [Name in Outcome]?: WebhookNeed } = {
   mismatch: "mismatched",
   unmatched: "unmatched",
@@ -26,7 +26,7 @@ export const needOfOutcome: { readonly [Name in Outcome]?: WebhookNeed } = {
   inadmissible: "inadmissible",
 };
 
-/** Returns the need that a webhook with this outcome causes. */
+/** Returns the need that a webhook with this outcome and status causes, if there is one. */
 export function needOfWebhook({
   outcome,
   status,
@@ -34,7 +34,7 @@ export function needOfWebhook({
   outcome: Outcome;
   status?: string | undefined;
 }): WebhookNeed | undefined {
-  // The kit does not know this late status. It may report a refund.
+  // A late report with a status that the kit does not know may be about a refund, so a person has to see it.
   if (outcome === "stale") return status === undefined || isKnownStatus(status) ? undefined : "reported";
   return needOfOutcome[outcome];
 }

@@ -3,7 +3,7 @@ import { because } from "../../../shared/because.js";
 import { isWholeNumber } from "../../../shared/whole-number.js";
 import { type StoredRecord } from "../../adapter.js";
 
-/** Returns the records that `read` or `scan` returned. Throws `adapter_defective` if they are not records. */
+/** Returns the answer of `read` or `scan`. Throws `adapter_defective` if it is not an array of records. */
 export function checkRecords(operation: string, answer: unknown): readonly StoredRecord[] {
   if (!Array.isArray(answer))
     throw defect(`${operation} returned ${shown(answer)}, and must return an array of records.`);
@@ -21,7 +21,7 @@ export function checkRecords(operation: string, answer: unknown): readonly Store
   return answer as StoredRecord[];
 }
 
-/** Returns the value that an operation returned. Throws `adapter_defective` if it has another type. */
+/** Returns the answer of an operation. Throws `adapter_defective` if the answer does not have this type. */
 export function checkType<T>(operation: string, answer: T, type: "boolean" | "number"): T {
   if (typeof answer === type) return answer;
   throw defect(`${operation} returned ${shown(answer)}, and must return a ${type}.`);
@@ -34,7 +34,7 @@ const bugs: readonly unknown[] = ["TypeError", "ReferenceError", "SyntaxError", 
 export function failureOf(operation: string, cause: unknown): TillkitError {
   if (isTillkitError(cause)) return cause;
   const { name, cause: inner } = Object(cause) as Partial<Error>;
-  // A `fetch` that fails rejects with a TypeError that has a cause.
+  // A TypeError with a cause is no bug: `fetch` rejects with such an error if the network fails.
   if (bugs.includes(name) && inner === undefined)
     return defect(`${operation} threw a ${name}${because(cause)}`, undefined, cause);
   const message = `The database did not do what was asked${because(cause)}`;

@@ -12,7 +12,7 @@ import { checkRecords, checkType, failureOf } from "./answers.js";
 /** The property in which a store keeps its adapter. All copies of this package use the same symbol. */
 export const adapterOf: unique symbol = Symbol.for("tillkit.adapter");
 
-/** Reports that another transaction has changed a record with one of these keys since the draft read it. */
+/** Reports that a record with one of these keys does not have the version that the transaction expects. */
 export class Conflict extends Error {
   readonly keys: readonly string[];
 
@@ -25,13 +25,13 @@ export class Conflict extends Error {
 /** An adapter of either kind. */
 export type Adapter = TransactionAdapter<object> | BatchAdapter<unknown>;
 
-/** The function that a transaction runs, with the application's `tx` and a function for the changes. */
+/** The function that a transaction runs. It gets the application's `tx` and a function that writes changes. */
 type Run<T> = (tx: object, write: (changes: readonly RecordChange[]) => Promise<void>) => Promise<T>;
 
 /**
- * The operations of an adapter of either kind. If the adapter rejects, the error becomes `store_unavailable`,
- * so that a lost connection does not count as a handler's failure, or `adapter_defective`. Errors of `run`
- * stay as they are.
+ * The operations of an adapter of either kind. An error of the adapter that is not a TillkitError becomes
+ * `adapter_defective` if it means a bug in the adapter, and otherwise `store_unavailable`. So a lost
+ * connection does not count as a handler's failure. Errors of `run` stay as they are.
  */
 export class Operations {
   readonly #adapter: Adapter;
@@ -48,7 +48,7 @@ export class Operations {
     return checkRecords("scan", await called("scan", () => this.#adapter.scan(range, tx as undefined)));
   }
 
-  /** Returns the database's clock, or else this process's clock, which nobody can set back. */
+  /** Returns the time by the database's clock, or else by this process's clock, which nobody can set back. */
   async now(): Promise<number> {
     const adapter = this.#adapter;
     if (!adapter.now) return Math.floor(performance.timeOrigin + performance.now());
@@ -61,7 +61,7 @@ export class Operations {
     if (!adapter.transaction) return this.#batch(adapter, run);
     let failure: { error: unknown } | undefined;
     const noted = async (tx: object): Promise<T> => {
-      // Some databases call this function again after their own conflict.
+      // Some databases call this function again after their own conflict. Then only the last error counts.
       failure = undefined;
       try {
         return await run(tx, (changes) => write(() => adapter.write(changes, tx), changes, 0));
@@ -73,7 +73,7 @@ export class Operations {
     try {
       return await called("transaction", () => adapter.transaction(noted));
     } catch (error) {
-      // An ORM may have wrapped the error of `run`.
+      // An ORM may have wrapped the error of `run`, so the original error is thrown.
       throw failure ? failure.error : error;
     }
   }

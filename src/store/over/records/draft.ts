@@ -27,7 +27,7 @@ export class Draft {
   readonly #locked = new Set<string>();
   #poison: unknown;
   #isEnded = false;
-  /** Whether keys with new random ids are not read before the write. After a conflict they are read. */
+  /** Whether records with new random ids are written without a read before. `false` after a conflict. */
   readonly trustsNewIds: boolean;
 
   constructor(reading: Reading, trustsNewIds: boolean) {
@@ -76,8 +76,8 @@ export class Draft {
 
   /**
    * Returns the changes of records and index entries, sorted by key, so that two transactions lock rows in
-   * the same order. If there are any, adds an unchanged write of each locked record: only a write checks the
-   * version.
+   * the same order. If anything changes, also writes each locked record again, with its old value, because
+   * only a write checks the version.
    */
   changes(): RecordChange[] {
     const changes: RecordChange[] = [];
@@ -131,7 +131,7 @@ export class Draft {
   }
 }
 
-/** Returns the changes that replace index entries. Entries never change, so their version is 1. */
+/** Returns the changes that replace index entries. An entry is written only once, so its version is 1. */
 function entryChanges(old: ReadonlyMap<string, unknown>, next: ReadonlyMap<string, unknown>): RecordChange[] {
   const changes: RecordChange[] = [];
   for (const key of old.keys()) if (!next.has(key)) changes.push({ key, version: 1, value: null });

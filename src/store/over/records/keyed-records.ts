@@ -9,7 +9,7 @@ import { type Adapter, Conflict, Operations } from "../adapter/operations.js";
 /** The minimum and the maximum number of index entries in one read. */
 const [minPage, maxPage] = [50, 1000];
 
-/** The maximum wait for another repeated transaction, which may hang, or contain this one. */
+/** The maximum wait for another repeated transaction, because that transaction may hang or await this one. */
 const maxRetryWaitMs = 1000;
 
 /** Records with keys. Transactions run again after a conflict, and indexes are read page by page. */
@@ -44,7 +44,7 @@ export class KeyedRecords {
     return this.#repeat((trustsNewIds) => this.#transact(run, trustsNewIds));
   }
 
-  /** Marks a transaction that settles a run. It is not repeated, and `renew` skips the lease meanwhile. */
+  /** Marks a transaction that settles a run. It is not repeated. Until it ends, `renew` changes nothing. */
   willSettle(draft: Draft, run: string): void {
     this.#settling.set(draft, run);
   }
@@ -102,7 +102,7 @@ export class KeyedRecords {
         return await (tries === 1 ? run(true) : this.#retries.run(() => run(false), maxRetryWaitMs));
       } catch (error) {
         if (!(error instanceof Conflict)) throw error;
-        // A first try that takes long, on a busy machine, is no reason not to try again.
+        // The time counts from the first conflict, because the first try may take long on a busy machine.
         conflictedAt ??= performance.now();
         if (performance.now() - conflictedAt >= this.#busyTimeoutMs)
           throw busy(this.#busyTimeoutMs, tries, error.keys);

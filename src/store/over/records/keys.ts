@@ -6,7 +6,7 @@ const maxSegment = 120;
 /** Matches a part that needs no encoding. */
 const plain = /^[\w.!*'():-]{0,120}$/;
 
-/** Returns a key of these parts, in printable ASCII. Times must come as ISO 8601 or from `timeOf`. */
+/** Returns a key of these parts, in printable ASCII. Give times as ISO 8601 or from `timeOf`: both sort. */
 export function keyOf(...parts: readonly string[]): string {
   return parts.map(segment).join("/");
 }
@@ -14,7 +14,7 @@ export function keyOf(...parts: readonly string[]): string {
 /** Returns the range of all keys that begin with these parts. */
 export function rangeOf(parts: readonly string[], limit: number, options: Partial<KeyRange> = {}): KeyRange {
   const prefix = keyOf(...parts);
-  // In ASCII, "0" follows "/".
+  // In ASCII, "0" directly follows "/", so the range ends after the last key with this prefix.
   return { from: `${prefix}/`, to: `${prefix}0`, limit, reverse: false, ...options };
 }
 
@@ -30,8 +30,8 @@ export function timeOf(ms: number): string {
 
 function segment(part: string): string {
   if (plain.test(part)) return part;
-  // Half of a surrogate pair cannot be encoded. Colons stay, because the keys must sort as clientIds do. A
-  // tilde begins a digest, so tildes of a part are encoded.
+  // Half of a surrogate pair cannot be encoded, so such a part becomes a digest. Colons stay, because the
+  // keys must sort as clientIds do. A tilde begins a digest, so tildes of a part are encoded.
   const encoded = /\p{Cs}/u.test(part)
     ? undefined
     : encodeURIComponent(part).replaceAll("%3A", ":").replaceAll("~", "%7E");

@@ -25,15 +25,15 @@ export type StoredEvent = EventRecord & { order: string; handlers: readonly stri
 /** A dispatch in the form of its record. */
 export interface StoredDispatch extends Omit<DispatchRecord, "dueAt"> {
   recordedAt: string;
-  /** The position of the event among all events. Two processes may give equal ones in a millisecond. */
+  /** The position of the event among all events. In one millisecond, two processes may give the same one. */
   order: string;
   fence: number;
   /** The time when a pending dispatch is due or a lease ends: milliseconds since 1970. */
   dueAt: number;
   /**
-   * The time that is as long before the last write as `dueAt` is after it. If it is in the future, the clock
-   * was put back after the write, and the dispatch is due. Absent without a wait, and in records of earlier
-   * versions.
+   * The time at which the wait began, minus the length of the wait. `dueAt` is that time plus the length. If
+   * `waitsFrom` is in the future, the clock was put back by more than the wait, and the dispatch is due.
+   * Absent without a wait, and in records of earlier versions.
    */
   waitsFrom?: number;
 }

@@ -38,16 +38,16 @@ import {
   type StoredEvent,
 } from "../records/stored-records.js";
 
-/** A lease changes the dispatch, and replaces two index entries by two others. */
+/** The maximum number of changes of a lease: the dispatch, two deleted index entries and two new ones. */
 const changesOfLease = 5;
 
-/** A dispatch of an earlier version has no `waitsFrom`. If it waits longer than this, it counts as due. */
+/** A dispatch of an earlier version has no `waitsFrom`. If its wait is longer than this, it counts as due. */
 const maxUnmarkedMs = 50 * 24 * 60 * 60 * 1000;
 
-/** The maximum wait of a settlement for a renewal, which may wait for the settlement's own transaction. */
+/** The time for which a settlement waits for a renewal. The renewal may wait for the settlement in turn. */
 const maxRenewalWaitMs = 500;
 
-/** Returns the key of a run, with the fence: a hanging transaction may settle an earlier run. */
+/** Returns the key of a run. It contains the fence, because a hanging transaction may settle an older run. */
 const runKey = (run: RunKey): string => `${dispatchKey(run)} ${run.fence}`;
 
 /** Returns the fields of a dispatch that waits from now on. */
@@ -74,7 +74,7 @@ export class Dispatches {
     const names = [...new Set(handlers.map(({ name }) => name))];
     const ranges = names.flatMap((name) => this.#claimableRanges(name, limit, now));
     const found = await this.#inOrder(ranges, isWanted, limit);
-    // A wait that was written after `now` was read looks as if the clock had been put back. So read it again.
+    // A wait that began after `now` looks as if the clock had been put back. So the clock is read again.
     const later = found.some(({ dueAt }) => dueAt > now) ? await this.#records.now() : now;
     const entries = found.filter(({ dueAt, waitsFrom = Infinity }) => dueAt <= later || waitsFrom > later);
     const claims: Claim[] = [];
@@ -87,7 +87,7 @@ export class Dispatches {
   /** Ends a run. Returns `false` if its lease was lost. */
   async settle(draft: Draft, settlement: Settlement): Promise<boolean> {
     const key = dispatchKey(settlement);
-    // A renewal would conflict with this transaction, or wait for this transaction.
+    // A renewal would conflict with this transaction, or wait for it. So await it, and prevent further ones.
     this.#records.willSettle(draft, runKey(settlement));
     await withTimeout(this.#renewing.get(key) ?? Promise.resolve(), maxRenewalWaitMs);
     const [now, dispatch] = await Promise.all([this.#records.now(), leasedBy(draft, settlement)]);
@@ -166,7 +166,7 @@ export class Dispatches {
     const oldestUndoneAt = oldestOf(counted.map(({ recordedAt }) => recordedAt));
     const waiting = names.flatMap((handler, index) => {
       const claimable = open[index]!.filter(({ dueAt }) => dueAt <= now);
-      // A new dispatch is due since its event was recorded.
+      // A dispatch with `dueAt` 0 counts as due since its event was recorded.
       const due = claimable.map(({ type: event, dueAt, recordedAt }) => {
         return { handler, event, since: dueAt === 0 ? recordedAt : new Date(dueAt).toISOString() };
       });
@@ -176,7 +176,7 @@ export class Dispatches {
     return { dead, parked, ...(oldestUndoneAt !== undefined && { oldestUndoneAt }), waiting, ...clock };
   }
 
-  /** Returns the oldest open dispatch that never waited, and all dispatches that have waited. */
+  /** Returns the oldest open dispatch with `dueAt` 0, and all open dispatches with a later `dueAt`. */
   async #oldestOpen(name: string): Promise<DispatchEntry[]> {
     const waited = keyOf("due", name, timeOf(1));
     const scans = [
@@ -200,7 +200,7 @@ export class Dispatches {
     return summarizedBy(handlers, (kind, name) => counts.get(`${kind} ${name}`) ?? 0);
   }
 
-  /** Retires dispatches of a name that none of its registrations wants. Returns the number of them. */
+  /** Retires dispatches of a name whose event no registration in `left` wants. Returns the number retired. */
   async retire({ handler, limit }: RetireOptions, left: readonly HandlerKey[]): Promise<number> {
     const ranges = ["due", "dead"].map((index) => rangeOf([index, handler], limit));
     const isUnwanted = ({ type }: DispatchEntry): boolean => !left.some((key) => wants(key, type));
@@ -235,15 +235,15 @@ export class Dispatches {
     const due = (from: string, to: string): KeyRange =>
       rangeOf(["due", name], limit, { from: keyOf("due", name, from), to: keyOf("due", name, to) });
     const ranges = [
-      // New dispatches are due at 0. In a range of their own, they cannot fill the page of the others.
+      // New dispatches have `dueAt` 0, and their own range. So they cannot fill the page of other dispatches.
       rangeOf(["due", name], limit, { to: keyOf("due", name, timeOf(1)) }),
       due(timeOf(1), timeOf(now + 1)),
-      // The clock was put back after it wrote these due times.
+      // Dispatches whose wait began before the clock was put back.
       rangeOf(["waits-from", name], limit, { from: keyOf("waits-from", name, timeOf(now + 1)) }),
     ];
     if (this.#searched.has(name)) return ranges;
     this.#searched.add(name);
-    // Once for each name: dispatches of earlier versions have no `waitsFrom`. See `maxUnmarkedMs`.
+    // The first claim of a name also looks for dispatches of earlier versions: see `maxUnmarkedMs`.
     return [
       ...ranges,
       rangeOf(["due", name], limit, { from: keyOf("due", name, timeOf(now + maxUnmarkedMs)) }),
@@ -261,7 +261,7 @@ export class Dispatches {
     } catch (error) {
       if (!(error instanceof Conflict)) throw error;
     }
-    // Another process took one of them, so each is tried separately.
+    // Another process has changed one of these dispatches or events, so each dispatch is leased separately.
     const each = await Promise.allSettled(entries.map((entry) => leaseAll([entry])));
     return each.flatMap((result) => {
       if (result.status === "fulfilled") return result.value;

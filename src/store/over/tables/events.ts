@@ -46,19 +46,20 @@ export function dispatchKeysOf({ id: eventId, handlers }: StoredEvent): string[]
 }
 
 /**
- * Handlers that were registered and may still lack events: a transaction that read the handlers before the
- * registration may commit after it. The list is stored, so that any process can add these events later.
+ * Handlers that were registered and may still lack events. A transaction that read the list of handlers
+ * before their registration may save events after it. The record is stored, so that any process can later
+ * make the missing dispatches.
  */
 interface Pending {
   id: string;
   handlers: readonly Registration[];
   /** The keys of the newest events before the registration. New handlers do not get these events. */
   before: readonly string[];
-  /** If older events exist: the key of the oldest of these in the index `event-times`. */
+  /** The key of the oldest event of `before` in the index `event-times`. Absent if no older event exists. */
   from?: string;
 }
 
-/** An event that is older than this many other events was saved before the registration. */
+/** The maximum number of events in `before`. Older events count as saved before the registration. */
 const maxBefore = 1000;
 
 /** After this time, no open transaction has read the handlers before a registration. */
@@ -111,7 +112,10 @@ export class Events {
     for (const handler of forgotten) await this.#dispatchSince(handler);
   }
 
-  /** Gives pending handlers the events that they may lack, from the second call to `maxTransactionMs`. */
+  /**
+   * Gives handlers of pending registrations the events that they may lack. The first call that finds a
+   * registration only notes the time. After `maxTransactionMs`, the registration is no longer pending.
+   */
   async #dispatchPending(pending: readonly Pending[], registered: readonly HandlerKey[]): Promise<void> {
     const now = performance.now();
     const seen = new Map(pending.map(({ id }) => [id, this.#seen.get(id) ?? now]));
@@ -142,7 +146,7 @@ export class Events {
     });
   }
 
-  /** Returns the newest events. If there are older ones, also returns the oldest one's index key. */
+  /** Returns the newest events in the form of a pending registration. */
   async #newest(): Promise<Pick<Pending, "before" | "from">> {
     let from: string | undefined;
     const range = rangeOf(["event-times"], maxBefore, { reverse: true });

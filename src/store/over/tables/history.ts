@@ -31,7 +31,7 @@ export async function readHistory(
   const [last] = event ? await records.values<StoredEvent>([eventKey(event.id)]) : [];
   const [webhooks, events, resolutions] = await Promise.all([
     newestOf<StoredWebhook>("client-webhooks", webhook && [webhook.receivedAt, webhook.receiptId]),
-    // If this event was pruned, all older events were pruned, too.
+    // If this event was pruned since the page before, its place is unknown, and the page has no events.
     event && !last ? [] : newestOf<StoredEvent>("client-events", last && [last.order, last.id]),
     newestOf<ResolutionRecord>("client-resolutions", resolution && [resolution.at, resolution.id]),
   ]);

@@ -7,7 +7,7 @@ import { after, keyOf, rangeOf } from "../records/keys.js";
 import { type KeyedRecords } from "../records/keyed-records.js";
 import { handlersKey, orderKey, paymentKey, serviceKey, webhookKey } from "../records/stored-records.js";
 
-/** Loads and locks the named payments, and all others of their references. Loads the eventKeys. */
+/** Locks the named payments and all other payments of their references. Returns the stored eventKeys, too. */
 export async function readLocked(draft: Draft, keys: LockKeys): Promise<Locked> {
   const { clientIds = [], references = [], serviceIds = [], eventKeys = [] } = keys;
   const pointers = [...clientIds.map(paymentKey), ...serviceIds.map(serviceKey)];
@@ -80,7 +80,7 @@ export class CommittedPayments {
   async list(page: PaymentPage): Promise<Payment[]> {
     const { after: last, ...conditions } = page;
     const { state, need, reference, from, to, newestFirst, limit } = page;
-    // Without a reference, the range in the index begins after the last payment.
+    // Without a reference, the index range begins after the last payment, so `after` is not checked again.
     const wanted = reference === undefined ? conditions : page;
     const isWanted = (payment: Payment): boolean => isOnPaymentPage(wanted, payment);
     if (reference !== undefined) {

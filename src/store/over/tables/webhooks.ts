@@ -35,7 +35,7 @@ export async function loadWebhooks(draft: Draft, changes: WebhookChanges): Promi
 /** Returns the webhooks of a transaction for `saveWebhooks`. */
 export function webhookRows(draft: Draft, nextOrder: () => string): WebhookRows {
   const keyBy = (receiptId: string): string | undefined => draft.get<string>(receiptKey(receiptId));
-  // JSON leaves out fields that are `undefined`.
+  // A field that is `undefined` is removed, because JSON leaves it out.
   const replace = (key: string | undefined, fields: (row: StoredWebhook) => ReplacedFields): void => {
     const row = key === undefined ? undefined : draft.get<StoredWebhook>(key);
     if (row) draft.put(key!, { ...row, ...fields(row) });
@@ -55,7 +55,7 @@ export function webhookRows(draft: Draft, nextOrder: () => string): WebhookRows 
   };
 }
 
-/** Writes a record for a health check. A health check raises an unknown receiptId, and must call `write`. */
+/** Writes a record for a health check, which raises an unknown receiptId to find out if `write` works. */
 export function saveProbe(draft: Draft, { raised = [] }: Pick<Changes, "raised">): void {
   if (raised.some((receiptId) => draft.get(receiptKey(receiptId)) === undefined))
     draft.put(probeKey, (draft.get<number>(probeKey) ?? 0) + 1);
