@@ -12,9 +12,9 @@ import { describeError, handlerEvent, runClaim, type RunOptions, type RunResult 
 /** Options of {@link Dispatcher}. */
 export interface DispatcherOptions<Tx> extends Omit<RunOptions<Tx>, "losses" | "onHanging"> {
   handlers: Handlers<Tx>;
-  /** The maximum number of handlers that run at the same time. Each name has an equal share, at least one. */
+  /** The maximum number of runs at the same time. Each name has an equal share, but at least one run. */
   concurrency: number;
-  /** The interval of looking for work without a `wake`: retries, ended leases, events of other processes. */
+  /** The maximum pause between claims, which find retries, ended leases and events of other processes. */
   pollMs: number;
   /** Resolves when the store is open and has the handlers of this process. */
   ready: () => Promise<void>;
@@ -22,18 +22,18 @@ export interface DispatcherOptions<Tx> extends Omit<RunOptions<Tx>, "losses" | "
   now: () => Date;
 }
 
-/** The handler names with free slots, and the maximum number of dispatches in one claim. */
+/** The handlers that can run more dispatches now, and the maximum number of dispatches in one claim. */
 interface FreeSlots {
   keys: HandlerKey[];
   limit: number;
-  /** The number of slots of each name. */
+  /** The number of slots of each name. Each run takes one slot. */
   share: number;
 }
 
 /** The maximum time that the dispatcher waits for more free slots. */
 const maxSlotWaitMs = 5;
 
-/** The number of one handler's transactions that may hang before this process stops running the handler. */
+/** The smallest number of a handler's hanging transactions at which this process stops running the handler. */
 const minHanging = 8;
 
 /** The time in which aborted runs must roll back and release their claims. */
@@ -57,7 +57,7 @@ export class Dispatcher<Tx> {
   #stopped = false;
   #woken = false;
   #keepAlive = false;
-  /** The time until a handler may run again that has reached its limit. */
+  /** The time until a handler that has reached its limit may run again. */
   #waitMs = Infinity;
   #wakeUp: () => void = () => {};
 
@@ -123,8 +123,8 @@ export class Dispatcher<Tx> {
   }
 
   /**
-   * Returns the free slots. While less than half of the slots are free, waits a moment for more of them,
-   * because one claim of several dispatches costs as much as a claim of one.
+   * Returns the free slots. If some are free, but less than half, waits a moment for more free slots, because
+   * one claim of several dispatches costs as much as a claim of one.
    */
   async #waitForSlots(): Promise<FreeSlots> {
     const giveUpAt = performance.now() + maxSlotWaitMs;

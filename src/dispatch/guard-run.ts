@@ -39,7 +39,7 @@ export function guardRun(
     // The lease lasts longer than this timeout, so that the end of the run can still be stored.
     rollback = setTimeout(() => overdue.reject(reason), Math.min(leaseMs / 3, maxRollbackMs));
     if (!isAbort) return;
-    // Must come before the signal: the handler's error after the abort is not the reason of its end.
+    // Rejects before the signal aborts, so that the handler's own error after the abort is not the result.
     aborted.reject(reason);
     controller?.abort(reason);
   };
@@ -92,8 +92,9 @@ export function guardRun(
 }
 
 /**
- * Calls `onEnd` after `limitMs`. Time in which the event loop of this process was blocked does not count.
- * Returns a function that prevents the call.
+ * Calls `onEnd` after `limitMs`. Time in which the event loop of this process was blocked does not count, but
+ * `onEnd` is called at the latest after `maxExtension` times `limitMs`. Returns a function that prevents the
+ * call.
  */
 export function startTimeLimit(limitMs: number, onEnd: () => void): () => void {
   const startedAt = performance.now();

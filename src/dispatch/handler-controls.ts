@@ -5,7 +5,7 @@ import { type HandlerKey, type NoteRecord, type PaymentStore } from "../store/in
 export interface HandlerChange {
   /** The action of the person. */
   did: "paused" | "resumed" | "limited" | "retired";
-  /** The person who did it. */
+  /** The person who made the change. */
   by?: string;
   /** The reason, as the person wrote it. */
   reason?: string;
@@ -25,7 +25,7 @@ export interface HandlerChange {
 export interface HandlerControl {
   /** The durable name of the handler. */
   name: string;
-  /** Why the handler is paused, by whom and since when. Absent while the handler runs. */
+  /** The reason of the pause, the person, and the start. Absent if the handler is not paused. */
   paused?: { reason: string; by: string; at: string };
   /** The maximum number of the handler's runs per second, over all processes. Absent if there is no limit. */
   perSecond?: number;
@@ -36,7 +36,7 @@ export interface HandlerControl {
 /** The kind of the notes that contain a {@link HandlerControl}. */
 export const handlerNotes = "handler";
 
-/** The kind of the notes that contain how far a limit is used up. */
+/** The kind of the notes that contain the time until which a handler's limit is used up. */
 const rateNotes = "rate";
 
 /** The maximum number of tries to change a note that other processes change at the same time. */
@@ -71,12 +71,12 @@ export interface ControlParts<Tx> {
   pollMs: number;
 }
 
-/** Permits handlers to run, as people decided. Reads the decisions once in each poll. */
+/** Permits handlers to run, as people decided. Reads the decisions at most once in `pollMs`. */
 export class HandlerControls<Tx> {
   readonly #parts: ControlParts<Tx>;
   #controls = new Map<string, HandlerControl>();
   #readAt = -Infinity;
-  /** The time until a handler may run again that has reached its limit. */
+  /** The time until a handler that has reached its limit may run again. */
   waitMs = Infinity;
 
   constructor(parts: ControlParts<Tx>) {
@@ -114,7 +114,7 @@ export class HandlerControls<Tx> {
 
 /**
  * The rest of one handler's limit, over all processes. A note contains the time until which the limit is used
- * up, so a late charge still counts. All runs of one second may begin at the same time.
+ * up, and each charge moves this time forward. All runs of one second may begin at the same moment.
  */
 class Rate<Tx> {
   readonly #parts: ControlParts<Tx>;
@@ -134,7 +134,7 @@ class Rate<Tx> {
     return { count: Math.floor(leftMs / this.#stepMs), waitMs: this.#stepMs - leftMs };
   }
 
-  /** Counts claimed dispatches towards the limit. Tries again if another process does so at that moment. */
+  /** Counts claimed dispatches towards the limit. Tries again if another process changed the note. */
   charge = async (count: number): Promise<void> => {
     for (let tries = 0; tries < maxTries; tries++) {
       const { version, usedUntil } = await this.#read();

@@ -5,8 +5,8 @@ import { type SqlTx } from "../store/sql/index.js";
 /** The second argument of a handler. */
 export interface HandlerContext<Tx = unknown> {
   /**
-   * The store's transaction, which opens at its first use. Writes through `tx` commit in the transaction that
-   * marks this handler as done, or not at all.
+   * The store's transaction. Stores of `tillkit/sql` open it only at its first use. Writes through `tx`
+   * commit in the same transaction as the mark that this handler is done, or not at all.
    */
   readonly tx: Tx;
   /**
@@ -27,8 +27,8 @@ export interface HandlerContext<Tx = unknown> {
  * Application code that is called for an event. A handler may run more than once, but its writes through `tx`
  * commit once.
  *
- * `Handler<"payment.completed">` fits every signature and every SQL store. `Covers` are the fields that the
- * handler reads from `event.verified`. `Tx` is the transaction of another store.
+ * `Handler<"payment.completed">` fits every signature scheme and every SQL store. `Covers` are the fields
+ * that the handler reads from `event.verified`. For another store, `Tx` is the type of its transaction.
  */
 export type Handler<Type extends EventType, Covers extends SignedField = never, Tx = SqlTx> = (
   event: TillkitEvent<Type, Covers>,
@@ -41,15 +41,15 @@ export interface HandlerOptions {
    * The durable name under which the store keeps the handler's progress. Keep the name when the code moves: a
    * new name gets only events that are recorded from then on. 1 to 64 characters of A-Z a-z 0-9 . _ : -
    *
-   * @default the event's name
+   * @default the event's name, or `any` for a handler of all events
    */
   name?: string | undefined;
   /** The time limit of one run of this handler, in milliseconds. @default `dispatch.handlerTimeoutMs` */
   timeoutMs?: number | undefined;
   /**
-   * With `"shared"`, runs for several events may share one transaction of a SQL store, each behind a
-   * savepoint. Use it for handlers that only write to this database, and quickly, because their locks last
-   * until the last of these runs has ended. `tx.raw` is refused. Other stores give each run its own
+   * With `"shared"`, runs for several events may share one transaction of a SQL store, each with its own
+   * savepoint. Use it only for handlers that write quickly, and only to this database, because their locks
+   * last until the shared transaction ends. `tx.raw` is refused. Other stores give each run its own
    * transaction.
    *
    * @default a transaction for each run
@@ -59,9 +59,9 @@ export interface HandlerOptions {
 
 /** Options of the retries of a failed handler. */
 export interface RetryOptions {
-  /** The number of runs that can fail before the dispatch is dead. @default 12 */
+  /** The number of failed runs after which the dispatch is dead. @default 12 */
   maxFailures: number;
-  /** The wait after the first failure. The wait doubles with each failure. @default 1000 */
+  /** The wait after the first failure. It doubles with each failure. Half of it is random. @default 1000 */
   firstDelayMs: number;
   /** The maximum wait after a failure. @default 3600000 (one hour) */
   maxDelayMs: number;

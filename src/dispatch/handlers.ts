@@ -23,7 +23,7 @@ const namePattern = /^[A-Za-z0-9._:-]{1,64}$/;
 export class Handlers<Tx> {
   readonly #handlers: Registered<Tx>[] = [];
 
-  /** Registers a handler. Throws `option_invalid` or `handler_name_taken`. */
+  /** Registers a handler. Throws `option_invalid`, or `handler_name_taken` if its event has this name. */
   add(event: EventType | "*", run: AnyHandler<Tx>, options: HandlerOptions = {}): void {
     const { name = event === "*" ? "any" : event, timeoutMs, transaction } = options;
     const names = { name, timeoutMs, transaction };
@@ -79,7 +79,7 @@ export class Handlers<Tx> {
     return this.#handlers.length;
   }
 
-  /** Returns an existing handler with the name of a new handler of all events, which needs its own name. */
+  /** Returns a handler of any event with this name, if the new handler is for all events (`"*"`). */
   #clashWithAny(event: EventType | "*", name: string): Registered<Tx> | undefined {
     return event === "*" ? this.#handlers.find(({ key }) => key.name === name) : undefined;
   }

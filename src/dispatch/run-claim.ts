@@ -9,15 +9,15 @@ import { type RetryOptions } from "./handler.js";
 import { type AnyHandler } from "./handlers.js";
 
 /**
- * The maximum number of successive runs of one dispatch that lose the database and are released. Further runs
- * count as failed, because the handler breaks its connection itself, or the database refuses its commit.
+ * The maximum number of successive runs of one dispatch that are released because the store failed. A further
+ * such run counts as failed, because the handler probably causes the failure itself.
  */
 const maxLosses = 5;
 
 /** The maximum number of dispatches whose losses are counted. */
 const maxCountedLosses = 10_000;
 
-/** The time, after a lease, in which the store must have stored the end of a run. */
+/** The time, beyond the length of a lease, for which a run waits until the store has stored its result. */
 const maxSettleMs = 5000;
 
 /** The pause before another attempt to store the end of a run. */
@@ -28,18 +28,18 @@ export interface RunOptions<Tx> {
   store: PaymentStore<Tx>;
   leaseMs: number;
   handlerTimeoutMs: number;
-  /** Whether this handler's runs may share a transaction, which it then must not end. @default false */
+  /** Whether several runs of this handler may share a transaction. @default false */
   isShared?: boolean;
   /** The number of runs that may end without a settlement, by a crash, before the dispatch is dead. */
   maxLostLeases: number;
   retry: RetryOptions;
-  /** The number of successive runs that this process lost with the database, by idempotencyKey. */
+  /** For each idempotency key, the number of successive runs that were released because the store failed. */
   losses: Map<string, number>;
-  /** Called if the transaction of an ended run is open. `ended` settles when the transaction ends. */
+  /** Called if the transaction of an ended run is still open. `ended` settles when the transaction ends. */
   onHanging: (claim: Claim, ended: Promise<unknown>) => void;
 }
 
-/** The result of a run. `lost`: another process has the dispatch, or only the store knows its state. */
+/** The result of a run. `lost`: another process has the dispatch, or the store did not report its state. */
 export type RunResult =
   | { state: "done" }
   | { state: "released" }
@@ -144,7 +144,7 @@ export async function settleFailed<Tx>(
   const result = await settleInTime(options, claim, ended, closing);
   if (result.state === "released" && "error" in result) losses.set(idempotencyKey, lost + 1);
   else if (result.state !== "failed" || !isLoss(error)) losses.delete(idempotencyKey);
-  // After an outage, other processes may have run these dispatches, so their counts are not needed.
+  // So many losses mean an outage. The counts may be wrong after it, as other processes run dispatches, too.
   if (losses.size > maxCountedLosses) losses.clear();
   return result;
 }
@@ -177,9 +177,9 @@ function isLoss(error: unknown): boolean {
 }
 
 /**
- * Stores the result of a run that is not done. If this fails, the lease ends, and a later claim takes the
- * dispatch. After a lost connection, tries again for the time of a lease: a run without a result would count
- * as a crash.
+ * Stores the result of a run, except `done` and `lost`. If this fails, the lease ends, and a later claim
+ * takes the dispatch. After a failure of the store, tries again for the length of a lease, because a run
+ * without a stored result would count as a crash.
  */
 export async function settle<Tx>(
   { store, leaseMs, retry }: RunOptions<Tx>,

@@ -20,7 +20,7 @@ const maxGroup = 50;
 /** The time after which a transaction gets no further run. */
 const maxGroupMs = 50;
 
-/** The maximum time of a group's commit or rollback. After this time, the leases of its runs decide. */
+/** The maximum wait for a group's commit or rollback. After this wait, its runs count as `lost`. */
 const maxEndMs = 10_000;
 
 /** A claim with its handler and the options of its run. */
@@ -41,9 +41,9 @@ interface GroupEnd<Tx> {
 }
 
 /**
- * Runs claims of one handler name in their order, as many as possible in one transaction. If the transaction
- * fails, each of its runs is repeated in its own transaction. Resolves to the size of the next group. Never
- * rejects.
+ * Runs claims of one handler name in their order, as many as possible in one transaction. If this transaction
+ * rolls back, its runs that had not failed are repeated, each in its own transaction. Resolves to the size of
+ * the next group. Never rejects.
  */
 export async function runGroups<Tx>(
   claimed: readonly ClaimedRun<Tx>[],
@@ -60,7 +60,7 @@ export async function runGroups<Tx>(
     open.delete(claim);
     report(claim, result);
   };
-  // Claims that wait for their run or their commit have no guard that renews their lease.
+  // While a claim waits for its run or its commit, no guard renews its lease.
   const renewal = setInterval(() => {
     for (const claim of open) store.renew(idOf(claim), leaseMs).catch(() => {});
   }, leaseMs / 3);

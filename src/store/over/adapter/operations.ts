@@ -25,7 +25,7 @@ export class Conflict extends Error {
 /** An adapter of either kind. */
 export type Adapter = TransactionAdapter<object> | BatchAdapter<unknown>;
 
-/** The function that a transaction runs. It gets the application's `tx` and a function that writes changes. */
+/** The function that a transaction runs. It gets the application's `tx` and a function to write changes. */
 type Run<T> = (tx: object, write: (changes: readonly RecordChange[]) => Promise<void>) => Promise<T>;
 
 /**
