@@ -33,7 +33,7 @@ interface FreeSlots {
 /** The maximum time that the dispatcher waits for more free slots. */
 const maxSlotWaitMs = 5;
 
-/** The smallest number of a handler's hanging transactions at which this process stops running the handler. */
+/** The smallest number of hanging transactions of a handler at which this process no longer runs it. */
 const minHanging = 8;
 
 /** The time in which aborted runs must roll back and release their claims. */

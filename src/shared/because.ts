@@ -6,7 +6,8 @@ import { isIPv6 } from "node:net";
  */
 export function because(error: unknown, place?: string): string {
   const { errors, cause, code, address, port, hostname, message } = Object(error) as Partial<SystemError>;
-  // For a host with several addresses, Node throws one error for each. `fetch` wraps the system's error.
+  // For a host with several addresses, `errors` has one error for each address. In an error of `fetch`, the
+  // system's error is the cause.
   const inner = Array.isArray(errors) ? errors[0] : message === "fetch failed" ? cause : undefined;
   if (inner !== undefined) return because(inner, place);
   const host = isIPv6(address ?? "") ? `[${address}]` : address;
@@ -31,7 +32,7 @@ interface SystemError extends Error {
   hostname: string;
 }
 
-/** Returns the host and port of an address, without user and password. `undefined` if it is unreadable. */
+/** Returns the host and port of an address. `port` is the default. `undefined` if the address has no host. */
 export function hostOf(address: string, port: number): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const { host, hostname, port: given } = new URL(address);

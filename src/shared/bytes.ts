@@ -1,7 +1,7 @@
 import { types } from "node:util";
 
 /**
- * Returns a Buffer of the same memory, or `undefined` for a value that is not bytes. Other frameworks pass a
+ * Returns a Buffer of the same memory, or `undefined` for a value that is not bytes. Some frameworks pass a
  * `Uint8Array` or an `ArrayBuffer`, whose `toString` differs from that of a Buffer.
  */
 export function asBuffer(value: unknown): Buffer | undefined {

@@ -8,14 +8,14 @@ const newForMs = 60 * 60 * 1000;
 export type ClockWatch = ReturnType<typeof watchClock>;
 
 /**
- * Notices when this machine's clock jumps. Each call compares this clock with the monotonic clock. A machine
- * that was suspended looks the same, because its monotonic clock stood still.
+ * Notices when this machine's clock jumps. Each call compares this clock with the monotonic clock. After the
+ * machine was suspended, its clock also seems to have jumped, because the monotonic clock stood still.
  */
 export function watchClock() {
   let offset = Date.now() - performance.now();
   let jump = { at: -Infinity, lastMs: 0, sumMs: 0 };
 
-  /** Returns the last jump of the last hour, and the sum of its jumps, in milliseconds. */
+  /** Returns the newest jump of the last hour, and the sum of all jumps since an hour without a jump. */
   function look(): { lastMs: number; sumMs: number } {
     const at = performance.now();
     const lastMs = Math.round(Date.now() - at - offset);
@@ -29,8 +29,9 @@ export function watchClock() {
   return {
     look,
     /**
-     * Returns the time without the jumps forward of the last hour. Use it for decisions that are final,
-     * because a clock that was wrongly set forward must not end a wait that has just started.
+     * Returns the time minus the sum of the recent jumps, if this sum is positive. Use the result for
+     * decisions that are final, because a clock that was wrongly set forward must not end a wait that has
+     * just started.
      */
     cautious: (now: Date) => new Date(now.getTime() - Math.max(0, look().sumMs)),
   };

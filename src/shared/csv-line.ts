@@ -13,8 +13,8 @@ function csvCell(value: CsvCell): string {
 
 /**
  * The characters that start a formula in a cell of a spreadsheet, including full-width and small forms. The
- * program that reads the file chooses the separator of cells. So these characters count at every place that
- * is not inside a word, number or id.
+ * program that reads the file chooses the separator, so a cell can begin at any separator. These characters
+ * count at every place except directly after a letter, a digit or one of `_.-`.
  */
 const formulaStart =
   /(?<![\p{L}\p{N}_.-])[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]|^[\t\r\n]/gu;

@@ -8,7 +8,7 @@ const protocols = { postgres: ["postgres:", "postgresql:"], mysql: ["mysql:", "m
  * Reads the name of a database, and refuses a name that its store would refuse. `at` is the address, or the
  * file's absolute path.
  *
- * @throws ConfigurationError `option_invalid`. Its message never contains the name or its password.
+ * @throws ConfigurationError `option_invalid`. The message never contains the name or a password in it.
  */
 export function readDatabase(database: string): { kind: "sqlite" | "postgres" | "mysql"; at: string } {
   if (typeof database !== "string") throw optionInvalid("database", "must be a path or an address.");
@@ -43,9 +43,9 @@ export function readFilePath(file: string): string {
 }
 
 /**
- * Refuses a value that is neither an object nor an address of such a database. Also refuses an address that
- * the driver would not read, or would read in another way. The message never contains the address, which has
- * a password in it.
+ * Throws `option_invalid` for a value that is neither an object nor an address of this kind of database. Also
+ * throws it for an address that the driver cannot read or would misread. The message never contains the
+ * address, which may have a password in it.
  */
 export function requireUrlOrPool(urlOrPool: unknown, kind: keyof typeof protocols): void {
   if (typeof urlOrPool === "object" && urlOrPool !== null) return;

@@ -7,7 +7,7 @@ export interface Waiting {
 }
 
 /**
- * The deadlines of many items that may all wait for the same time. The oldest item is late first, so one
+ * The deadlines of many items that may all wait equally long. The oldest item is late first, so one
  * timer is enough for all. The items are a linked list in the order of their arrival, which is cheaper than a
  * set; see "Timers" in bench/README.md.
  */

@@ -11,12 +11,12 @@ export function findExposure(stats: Stats, kind: "file" | "directory"): string |
   if (!(kind === "file" ? stats.isFile() : stats.isDirectory())) return `is not a ${kind}`;
   const user = process.geteuid?.();
   if (user === undefined) return undefined;
-  // The volumes of containers often belong to root, and to a group of the process.
+  // A container's volume often belongs to root, so root is accepted as the owner.
   if (stats.uid !== user && stats.uid !== 0)
     return `belongs to user ${stats.uid}, and this process runs as user ${user}`;
   const writers = isWritable(stats, "all") ? "all users" : "its group";
-  // A user who may write to a directory may also remove and rename its files. A file that its group may write
-  // is accepted, because its lines are signed.
+  // A user who may write to a directory may also replace its files, so the group may not write to it. Files
+  // that the group may write are accepted. The lines of the spool's files are signed.
   const isExposed = isWritable(stats, "all") || (kind === "directory" && isWritable(stats, "group"));
   return isExposed ? `can be written by ${writers} (mode ${(stats.mode & 0o777).toString(8)})` : undefined;
 }

@@ -11,10 +11,10 @@ export interface GroupCommitOptions<Item, Result> {
   /** The maximum time until an item is committed, including the time in the queue. */
   deadlineMs: number;
   /**
-   * The number of event loop iterations for which the next group waits while it is smaller than the group of
-   * several items before it. Clients that got their answers from one commit send again at the same moment,
-   * but not in one iteration. Useful only if a commit costs more than an iteration; see "Groups" in
-   * bench/README.md. @default 0
+   * The maximum number of event loop iterations for which a group waits for more items. It waits only while
+   * it is smaller than the group before it, and never after a group of one. Clients that got their answers
+   * from one commit send again at nearly the same moment, but not in one iteration. Useful only if a commit
+   * costs more than an iteration; see "Groups" in bench/README.md. @default 0
    */
   refillIterations?: number;
 }
@@ -35,12 +35,12 @@ interface RunningCommit extends Waiting {
   isAbandoned: boolean;
 }
 
-/** The number of commits that may hang, each on its own connection, before no more are started. */
+/** If this many commits hang, each on its own connection, no more commits are started. */
 const maxAbandoned = 3;
 
 /** After this many groups of one item in a row, the next item is committed without waiting for others. */
 const singlesBeforeSkipping = 4;
-/** After this many single items, an iteration is awaited again, in case items now come in groups. */
+/** At each multiple of this number of single items in a row, the next item waits for others again. */
 const singlesBeforeCheck = 64;
 
 /**
@@ -84,8 +84,8 @@ export class GroupCommit<Item, Result> {
   }
 
   /**
-   * Resolves after the one commit that holds all items. Rejects if it is not known to hold any. The items are
-   * not retried one by one, so no item is stored without those before it.
+   * Resolves after one commit that holds all items. Rejects if this commit failed, or if its result is not
+   * known. The items are never retried one by one, so either all of them are stored or none.
    */
   addAll(items: readonly Item[]): Promise<readonly Result[]> {
     return new Promise((resolve, reject) => {
@@ -168,7 +168,7 @@ export class GroupCommit<Item, Result> {
     this.#start();
   }
 
-  /** Commits a group, or else its batches one by one. Never rejects. */
+  /** Commits a group. If this fails, commits the group's batches one by one. Never rejects. */
   async #commit(group: readonly ItemBatch<Item, Result>[]): Promise<void> {
     let results: readonly Result[];
     try {

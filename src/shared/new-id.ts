@@ -2,8 +2,8 @@ import { randomFillSync } from "node:crypto";
 
 /**
  * Returns a UUID of version 7 (RFC 9562, section 5.7): the time in milliseconds, then 74 random bits. Ids of
- * one group are neighbours in an index, so a commit writes fewer pages than with random ids; see "Ids" in
- * bench/README.md.
+ * about the same time are neighbours in an index, so a commit writes fewer pages than with random ids; see
+ * "Ids" in bench/README.md.
  */
 export function newId(): string {
   const now = Date.now();
@@ -12,7 +12,7 @@ export function newId(): string {
   // This digit is the variant, in which two bits are fixed.
   text[19] = digits[8 + (random[used++]! & 3)]!;
   for (const place of randomPlaces) text[place] = digits[random[used++]! & 15]!;
-  // The result is one flat string. A concatenated one would stay a rope, which costs memory.
+  // The result is one flat string. A concatenated string would keep all its parts, which costs memory.
   return text.toString("latin1");
 }
 

@@ -1,4 +1,4 @@
-/** Returns whether two payment numbers differ only in capitals, spaces and signs. */
+/** Returns whether two payment numbers have the same key: only case, spaces and signs may differ. */
 export function isSameNumber(one: string, other: string | undefined): boolean {
   const key = keyOfNumber(one);
   return key !== undefined && other !== undefined && key === keyOfNumber(other);
@@ -13,7 +13,7 @@ export function waysToWrite(number: string): string[] {
   const key = keyOfNumber(number);
   if (key === undefined) return [number];
   const letters = /^[A-Z]*/.exec(key)![0].length;
-  // A channel has three letters, and the letters of a hexadecimal number may follow.
+  // The number begins with a channel of three letters. Further letters may belong to a hexadecimal number.
   const ends = [...new Set([letters, 3])].filter((end) => end > 0 && end <= letters && end < key.length);
   const signed = ends.flatMap((end) =>
     ["-", " ", "_", "/", "."].map((sign) => key.slice(0, end) + sign + key.slice(end)),

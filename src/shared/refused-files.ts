@@ -12,10 +12,10 @@ export async function refusedFiles(directory: string): Promise<string[]> {
 /** The User-Agent of the doctor. Its wrong signatures do not mean that the secret is wrong. */
 export const doctorAgent = "tillkit-doctor";
 
-/** The directory that advice suggests for refused webhooks if none is configured. */
+/** The directory that the kit suggests for refused webhooks if no directory is configured. */
 export const suggestedRefusedDirectory = "./refused";
 
-/** Returns the command that shows why the newest webhook in a directory was refused, for the app's folder. */
+/** Returns a command for the app's folder. It shows why the newest webhook in `directory` was refused. */
 export function verifyLast(
   directory = suggestedRefusedDirectory,
   envFiles: readonly string[] = [".env"],
@@ -36,12 +36,12 @@ function quoted(name: string): string {
   return /^[\w./\\:@~+-]+$/.test(name) ? name : `"${name}"`;
 }
 
-/** Returns the directory in `TILLKIT_KEEP_REFUSED`, without the permission for production. */
+/** Returns the directory in a value of `TILLKIT_KEEP_REFUSED`, without a final `?inProduction=true`. */
 export function refusedDirectoryOf(text: string | undefined): string | undefined {
   return text?.replace(/\?inProduction=true$/, "") || undefined;
 }
 
-/** The error in the body of a refused webhook, by the HTTP status. It does not show the reason. */
+/** The error in the body of the answer to a refused webhook, by HTTP status. It does not show the reason. */
 export const refusalErrors: Readonly<Record<number, string>> = {
   400: "bad_request",
   401: "signature_invalid",

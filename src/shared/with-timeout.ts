@@ -12,8 +12,8 @@ export interface TimeoutOptions {
 
 /**
  * Settles as `work` does, if `work` takes at most `ms` milliseconds. After this time, rejects with the error
- * of `makeError`, or resolves with `undefined` without `makeError`. The work itself continues, and its later
- * rejection is ignored.
+ * of `makeError`. If there is no `makeError`, resolves with `undefined` instead. The work itself continues,
+ * and its later rejection is ignored.
  */
 export function withTimeout<T>(
   work: Promise<T>,
@@ -47,7 +47,7 @@ export async function withTimeout<T>(
 
 /**
  * Returns a signal that aborts when one of the given signals does, until `release` is called.
- * `AbortSignal.any` of Node 20 would leave an entry in each of them for as long as they live.
+ * `AbortSignal.any` of Node 20 would leave an entry in each given signal for as long as the signal lives.
  */
 export function anySignal(signals: readonly AbortSignal[]): { signal: AbortSignal; release: () => void } {
   const any = new AbortController();
