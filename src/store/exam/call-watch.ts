@@ -9,13 +9,13 @@ export class CallWatch {
   #endedAt = performance.now();
   #step: string | undefined;
 
-  /** Runs a step around the check, such as `remove`, whose name {@link describe} then says. */
+  /** Runs a step around the check, such as `remove`. If the step hangs, {@link describe} names it. */
   async during<T>(step: string, run: () => Promise<T>): Promise<T> {
     this.#step = step;
     return run().finally(() => (this.#step = undefined));
   }
 
-  /** Notes the begin of a call. Returns a function that notes its end. */
+  /** Notes the start of a call. Returns a function that notes the end and the result of the call. */
   begin(call: string): (result?: string) => void {
     const index = this.calls.push(call) - 1;
     const since = performance.now();
@@ -50,7 +50,7 @@ export class CallWatch {
   }
 }
 
-/** Says what it can mean that several calls have not ended. */
+/** Returns the end of the sentence about a call that hangs: the number of other such calls, and a reason. */
 function others(count: number): string {
   if (count === 0) return "";
   const calls = count === 1 ? "has one other call" : `have ${count} other calls`;

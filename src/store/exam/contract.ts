@@ -1,6 +1,6 @@
 import { type PaymentStore } from "../contract.js";
 
-/** For each part that an exam may lack, the sentence about what stays unknown. */
+/** The facts that stay unknown if the exam lacks a part, as a sentence for each part. */
 export const without = {
   adapter: "The store was not made by storeOver.",
   refused: "It is not known whether a write of yours that the database refuses fails its run.",
@@ -8,7 +8,7 @@ export const without = {
   probe: "It is not known whether your own writes commit, and are rolled back, with the kit's.",
 };
 
-/** A line of the contract for each required member. The doc comments of {@link PaymentStore} are complete. */
+/** A line of the contract for some members. The whole contract is in the comments of {@link PaymentStore}. */
 export const promises: Readonly<Partial<Record<keyof PaymentStore, string>>> = {
   transaction:
     "Commits durably when `run` resolves and rolls back when it rejects; one payment, one at a time.",

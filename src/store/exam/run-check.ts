@@ -29,7 +29,7 @@ export interface StoreTools<Tx> {
  * - a member of the contract
  * - `adapter`: the operations below `storeOver`
  * - `probe`: the application's own writes
- * - `refused`, `cut`: these members of the probe
+ * - `refused`, `cut`: the member of the probe with this name
  */
 export type ExamMember = keyof PaymentStore | "adapter" | ProbePart;
 
@@ -40,7 +40,7 @@ export type ProbePart = "probe" | "refused" | "cut";
 export interface CheckResult {
   /** The sentence that must hold. */
   check: string;
-  /** The member of the contract that the check is about. */
+  /** The subject of the check. */
   member: ExamMember;
   /** How the check ended. */
   outcome: "passed" | "failed" | "left out";
@@ -109,7 +109,7 @@ export async function runCheck<Tx>(
   }
 }
 
-/** Adds to an error that the end of the check failed, and not one of its calls. */
+/** Returns a step that ends a check. Its error has the name of the step, which is not a call of the check. */
 function ending(watch: CallWatch, step: string, run: () => Promise<void>): () => Promise<void> {
   return () =>
     watch.during(step, run).catch((cause: unknown) => {
@@ -181,7 +181,7 @@ function reasonOf(thrown: unknown): string {
   return typeof code === "string" && !code.startsWith("ERR_ASSERTION") ? `${code}: ${said}` : said;
 }
 
-/** Returns both values. A long value begins shortly before the character at which the two differ. */
+/** Returns both values as one sentence. Long values are cut to the part where they begin to differ. */
 function compared(expected: unknown, actual: unknown): string {
   const [wanted, got] = [asJson(expected), asJson(actual)];
   let at = 0;

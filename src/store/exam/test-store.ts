@@ -31,8 +31,8 @@ import {
 /** The options of the exam of a store. */
 export interface StoreExam<Tx> extends StoreFactory<Tx> {
   /**
-   * The time, in milliseconds, after which a check has failed if none of its calls ends. A test runner has
-   * its own limit.
+   * The time, in milliseconds, after which a check has failed if none of its calls ends. `testStore` ignores
+   * it, because a test runner has its own limit.
    *
    * @default 60000
    */
@@ -47,7 +47,7 @@ export interface StoreExamOptions<Tx> extends StoreExam<Tx> {
    * @default "store"
    */
   name?: string;
-  /** Registers one test: jest's `it`, or `test` of node:test. Its `skip` registers omitted checks. */
+  /** Registers one test: jest's `it`, or `test` of node:test. Its `skip` is not used. */
   test: {
     (name: string, run: () => Promise<void>): unknown;
     skip?: (name: string, run: () => Promise<void>) => unknown;
@@ -117,8 +117,8 @@ export function testStore<Tx>(options: StoreExamOptions<Tx>): void {
 }
 
 /**
- * Reports a check whose probe is missing. If the runner's tests have a `skip`, as in node:test, skips the
- * check. Otherwise prints this once to the console.
+ * Reports a check whose probe is missing. If the test's context has a `skip`, as in node:test, skips the
+ * check. Otherwise prints this to the console, once for each missing part.
  */
 function leaveOut({ member, reason }: CheckResult, told: Set<string>, name: string, context: unknown): void {
   const said = `The ${member === "probe" ? "exam" : "probe"} has no ${member}: ${reason}`;

@@ -39,7 +39,7 @@ export const adapterReaderChecks: Checks<Adapter> = {
     try {
       const until = performance.now() + maxMs;
       for (let version = 1; version < versions && performance.now() < until; version++) {
-        // Records appear and disappear in some steps only, so that readers do not get the writer's rhythm.
+        // Records appear and disappear only in some steps, so that readers do not run in step with the writer.
         const passing = [
           [],
           lasting.map((name) => examChange(`${name}!`, 0)),
@@ -103,7 +103,7 @@ async function expectNothingOfRefused(adapter: Adapter, other: Adapter, name: st
   assert.ok(lost.length === 0, `${why} Read: ${lost.join(", ")}.`);
 }
 
-/** Reads once. Throws if a record is torn or missing. */
+/** Reads once. Throws if a record is missing, or if its value and its version are from different writes. */
 async function expectWhole(adapter: Adapter, lasting: readonly string[]): Promise<void> {
   const operations = new Operations(adapter);
   const [read, scanned] = await Promise.all([

@@ -57,7 +57,7 @@ export const adapterTransactionChecks: Checks<Adapter> = {
     const first = new Operations(adapter).transaction(async (tx, write) => {
       txs.add(tx);
       await write([examChange("a", 0)]);
-      // It starts inside of the first, as a lease is renewed while a handler runs.
+      // The second transaction starts inside the first one, as a lease is renewed while a handler runs.
       second ??= written(adapter, [examChange("b", 0)], (inner) => txs.add(inner));
       await Promise.race([second, delay(100)]);
       throw new Error("no");

@@ -80,7 +80,7 @@ export const adapterWriteChecks: Checks<Adapter> = {
   ) {
     await expectWritten(adapter, [examChange("a", 0)]);
     await expectWritten(adapter, [examChange("a", 1)]);
-    // The first write would not change the record, because an equal write was made before.
+    // The first of these changes has already been made, so it has an old version and the stored value.
     const stale = [examChange("a", 1), examChange("a", 0), examChange("a", 1, null)];
     for (const one of stale)
       for (const changes of [[one], [one, examChange("b", 0)], [examChange("b", 0), one]]) {

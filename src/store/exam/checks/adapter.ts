@@ -88,7 +88,7 @@ export const adapterChecks: Checks<Adapter> = {
       names.toReversed().map((name) => examChange(name, 0)),
     );
     for (const name of ["a_", "a%20"]) same(await readNamed(adapter, [name]), [`exam/${name} 1 "1"`]);
-    // A space at the end of a bound sorts before all other characters. Here it is written as "_".
+    // A bound can end with a space, which sorts before all other characters. `bounds` has "_" in its place.
     for (const [from, to] of bounds.map((pair) => pair.map((bound) => bound.replace("_", " ")))) {
       const expected = names.filter((name) => name >= from! && name < to!);
       const bytes =
@@ -138,7 +138,7 @@ export const adapterChecks: Checks<Adapter> = {
   ...adapterTransactionChecks,
 };
 
-/** Reads a clock twice. Returns the difference, with the minimum and the maximum that are allowed. */
+/** Reads a clock twice. Returns the second reading, the difference, and the bounds of the real difference. */
 async function twoReadings(read: () => Promise<number>) {
   const start = performance.now();
   const first = await read();

@@ -49,7 +49,7 @@ export function resolution(id: string, over: Partial<ResolutionRecord> = {}): Re
   return { id, clientId: "p1", action: "refunded", reason: "twice", by: "Amina", at: at(9), ...over };
 }
 
-/** Returns a time: this minute after 10:00 on the first of May 2024. */
+/** Returns a time on 1 May 2024: 10:00 UTC plus this number of minutes, at most 59. */
 export function at(minute: number): string {
   return `2024-05-01T10:${String(minute).padStart(2, "0")}:00.000Z`;
 }

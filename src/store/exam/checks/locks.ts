@@ -99,7 +99,7 @@ export const lockChecks: Checks = {
       await store.save(tx, { created: [payment("p1", { reference })] });
     });
     const seen = await second!;
-    // If it did not wait, it was the first in the order of the transactions.
+    // If the second transaction did not wait, it must have the effect of one that ran first.
     const found = (await store.find("p2"))?.status;
     same(found, seen.join());
     same(await lockedIds(store, { clientIds: ["p2"] }), ["p1", "p2"]);

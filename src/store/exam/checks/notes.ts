@@ -54,7 +54,7 @@ export const noteChecks: Checks = {
   },
 };
 
-/** Checks of `handlers`, and of the handlers and needs that `counts` leaves out. */
+/** Checks of `handlers`, and of the handlers that `counts` leaves out. */
 export const handlerChecks: Checks = {
   async "handlers returns each name with its events, and counts what waits and what is dead"(store, another) {
     same(await store.handlers(), []);

@@ -147,7 +147,7 @@ export const listChecks: Checks = {
       const seen: string[] = [];
       for await (const page of pages((after) => store.list({ newestFirst, limit: 2, ...after }))) {
         seen.push(...page);
-        // With the newest first, a new payment comes before the pages that are not read yet.
+        // With the newest first, a new payment belongs to a page that was already read.
         if (newestFirst && seen.length === 2)
           await saved(store, { created: [payment("late", { createdAt: at(9) })] });
       }
@@ -171,7 +171,7 @@ export const listChecks: Checks = {
   },
 };
 
-/** Yields the clientIds of successive pages of at most 15 payments. */
+/** Yields the clientIds of at most 15 successive pages, one page at a time. */
 async function* pages(read: (after: Pick<PaymentPage, "after">) => Promise<Payment[]>) {
   let after: Pick<PaymentPage, "after"> = {};
   for (let count = 0; count < 15; count++) {

@@ -7,7 +7,7 @@ import { type Checks, clientIds, concurrently, same, saved, savedInPieces } from
 const storeConflict = { code: "store_conflict" };
 const reference = "order-1";
 
-/** A payment with every field. A careless store would fold, cut or escape some of its characters. */
+/** A payment with almost every field. A wrong store would change or cut some of its characters. */
 const full: Payment = {
   clientId: "A.z_9:-",
   reference: "Bestellung Ñ ñ 日本 🧾 'quoted' \"twice\" \\ back % _ ",
@@ -168,7 +168,7 @@ export const attemptChecks: Checks = {
       const reference = `order-${round}`;
       const taken = await concurrently(2, [store, another], (mine, index) =>
         mine.transaction(async (tx) => {
-          // No payment exists yet that `lock` could lock.
+          // `lock` finds no payment that it could lock.
           await mine.lock(tx, { references: [reference] });
           return (await mine.save(tx, { created: [payment(`p${round}-${index}`, { reference })] }))
             .takenClientIds;
@@ -216,7 +216,7 @@ const reported: LastReport = {
   verified: ["status", "submittedAt"],
 };
 
-/** Recommended checks of reports and persons' data, with which the kit decides nothing. */
+/** Checks of reports, of `list` by `providerId`, and of the evidence and amounts in resolutions. */
 export const reportChecks: Checks = {
   async "what the service said stays with the payment, and is replaced as a whole"(store, another) {
     const service = { createdAt: "2024-05-01T10:00:00Z", reportedAt: "2024-05-01T12:00:01.5Z" };

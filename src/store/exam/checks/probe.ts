@@ -103,7 +103,7 @@ export const refusedChecks: Checks = {
       try {
         await probe.refused!(tx);
       } catch {
-        // Application code does this when it tries an insert first.
+        // Application code swallows such an error if it tries an insert before an update.
       }
     });
     const resolved = await swallowing.then(

@@ -52,7 +52,7 @@ export const pruneChecks: Checks = {
     await store.registerHandlers([auditor]);
     const names = [1, 2, 3, 4, 5, 6, 7].map((number) => `k${number}`);
     await saved(store, {
-      // Each time has two webhooks, and the webhooks that stay are between the others.
+      // Most times have two webhooks. The webhooks that stay are the first, the fourth and the last.
       webhooks: names.map((name, index) =>
         webhook(name, { receivedAt: at(index >> 1), outcome: index % 3 === 0 ? "unmatched" : "applied" }),
       ),
@@ -86,7 +86,7 @@ export const pruneChecks: Checks = {
       await saved(another, { resolutions: [resolution(`r-${outcome}`, { receiptId: open.receiptId })] });
       same((await store.prune({ before: later, limit: 10 })).webhooks, 1);
     }
-    // The person settled an earlier decision of this webhook.
+    // A person settled an earlier outcome of this webhook, and not its present outcome.
     const { receiptId } = webhook("again");
     await saved(store, { webhooks: [webhook("again", { outcome: "unmatched" })] });
     await saved(store, { dismissed: [receiptId], resolutions: [resolution("r-again", { receiptId })] });

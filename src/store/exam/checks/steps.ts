@@ -13,9 +13,9 @@ import {
 } from "../../contract.js";
 import { event, ledger } from "./fixtures.js";
 
-/** A write of the application in the store's transaction, such as a row of a table in the exam's database. */
+/** Writes of the application in the store's transaction, such as rows of a table in the exam's database. */
 export interface StoreProbe<Tx = unknown> {
-  /** Writes with this unique key. For a batch, it calls `tx.add(…)`. */
+  /** Makes a write with this unique key. For a `BatchAdapter`, calls `tx.add(…)`. */
   write(tx: Tx, key: string): unknown;
   /** Returns whether the write is committed. */
   has(key: string): Promise<boolean>;

@@ -3,7 +3,7 @@ import { type WebhookRecord } from "../../contract.js";
 import { payment, webhook } from "./fixtures.js";
 import { type Checks, concurrently, recorded, rolledBack, same, saved, savedInPieces } from "./steps.js";
 
-/** The kit stores no more webhooks in one call. */
+/** The maximum number of webhooks that the kit stores in one call. */
 const maxGroup = 100;
 
 /** Checks of webhooks, each of which is stored once. */
