@@ -33,7 +33,7 @@ interface FreeSlots {
 /** The maximum time that the dispatcher waits for more free slots. */
 const maxSlotWaitMs = 5;
 
-/** The smallest number of hanging transactions of a handler at which this process no longer runs it. */
+/** The smallest number of hanging transactions at which this process stops running their handler. */
 const minHanging = 8;
 
 /** The time in which aborted runs must roll back and release their claims. */
@@ -47,7 +47,7 @@ export class Dispatcher<Tx> {
   readonly #running = new Map<string, Set<Promise<unknown>>>();
   /** The open transactions of runs that have ended, by the name of their handler. */
   readonly #hanging = new Map<string, Set<Promise<unknown>>>();
-  /** The running groups of runs that share a transaction, by handler name. Each name has one at most. */
+  /** The running groups of runs that share a transaction, by handler name. A name has at most one group. */
   readonly #groups = new Map<string, Set<Promise<unknown>>>();
   /** The number of claims in the next group, by handler name. */
   readonly #groupSizes = new Map<string, number>();

@@ -23,7 +23,7 @@ const namePattern = /^[A-Za-z0-9._:-]{1,64}$/;
 export class Handlers<Tx> {
   readonly #handlers: Registered<Tx>[] = [];
 
-  /** Registers a handler. Throws `option_invalid`, or `handler_name_taken` if its event has this name. */
+  /** Registers a handler. Throws `option_invalid`, or `handler_name_taken` if the name is in use. */
   add(event: EventType | "*", run: AnyHandler<Tx>, options: HandlerOptions = {}): void {
     const { name = event === "*" ? "any" : event, timeoutMs, transaction } = options;
     const names = { name, timeoutMs, transaction };

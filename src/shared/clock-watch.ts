@@ -29,7 +29,7 @@ export function watchClock() {
   return {
     look,
     /**
-     * Returns the time minus the sum of the recent jumps, if this sum is positive. Use the result for
+     * Returns the time minus the sum of the jumps of `look`, if this sum is positive. Use the result for
      * decisions that are final, because a clock that was wrongly set forward must not end a wait that has
      * just started.
      */

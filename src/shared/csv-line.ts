@@ -13,7 +13,7 @@ function csvCell(value: CsvCell): string {
 
 /**
  * The characters that start a formula in a cell of a spreadsheet, including full-width and small forms. The
- * program that reads the file chooses the separator, so a cell can begin at any separator. These characters
+ * program that reads the file chooses the separator, so a cell can begin almost anywhere. These characters
  * count at every place except directly after a letter, a digit or one of `_.-`.
  */
 const formulaStart =

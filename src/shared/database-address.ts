@@ -92,7 +92,7 @@ const severalHosts =
   "must name one host, without target_session_attrs. Name one that always leads to the primary: a virtual address, a DNS name or a " +
   "proxy such as HAProxy or PgBouncer; see docs/failover.md.";
 
-/** Reads an address as pg does, which accepts spaces and percent signs, and a user without a host. */
+/** Reads an address as pg does. pg accepts spaces, percent signs, and a user without a host. */
 function readPostgresAddress(address: string): URL {
   const authority = /\/\/([^/?#]*)/.exec(address)?.[1] ?? "";
   if (authority.split("@").at(-1)!.includes(",") || /[?&]target_session_attrs=/.test(address))

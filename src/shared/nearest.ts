@@ -14,7 +14,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best?.one;
 }
 
-/** Returns the number of letters to insert, remove, replace or swap with a neighbour. */
+/** Returns how many letters to insert, remove, replace or swap with a neighbour to turn `a` into `b`. */
 function distanceBetween(a: string, b: string): number {
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

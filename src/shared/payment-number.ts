@@ -13,7 +13,7 @@ export function waysToWrite(number: string): string[] {
   const key = keyOfNumber(number);
   if (key === undefined) return [number];
   const letters = /^[A-Z]*/.exec(key)![0].length;
-  // The number begins with a channel of three letters. Further letters may belong to a hexadecimal number.
+  // A number begins with three letters for its channel. More letters may belong to a hexadecimal number.
   const ends = [...new Set([letters, 3])].filter((end) => end > 0 && end <= letters && end < key.length);
   const signed = ends.flatMap((end) =>
     ["-", " ", "_", "/", "."].map((sign) => key.slice(0, end) + sign + key.slice(end)),

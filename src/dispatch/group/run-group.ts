@@ -33,7 +33,7 @@ export interface ClaimedRun<Tx> {
 /** Called with the result of a run. */
 type Report = (claim: Claim, result: RunResult) => void;
 
-/** The result of one transaction. Runs in `unfinished` were not called, or were rolled back with it. */
+/** The result of one transaction. Runs in `unfinished` were not called, or the transaction rolled back. */
 interface GroupEnd<Tx> {
   ended: [Claim, RunResult][];
   unfinished: ClaimedRun<Tx>[];
@@ -60,7 +60,7 @@ export async function runGroups<Tx>(
     open.delete(claim);
     report(claim, result);
   };
-  // While a claim waits for its run or its commit, no guard renews its lease.
+  // While a claim waits for its run or its commit, no guard renews its lease, so this timer does.
   const renewal = setInterval(() => {
     for (const claim of open) store.renew(idOf(claim), leaseMs).catch(() => {});
   }, leaseMs / 3);

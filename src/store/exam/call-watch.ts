@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 /** Notes the calls of one check: their results, their durations, and the calls that have not ended. */
 export class CallWatch {
-  /** Each call with its result, in the order in which they began. */
+  /** Each call with its result, in the order in which the calls began. */
   readonly calls: string[] = [];
   readonly #running = new Map<number, { call: string; since: number }>();
   readonly #tookMs: number[] = [];

@@ -31,7 +31,7 @@ export class Rows<Row> {
 
   /**
    * Returns the committed rows with these keys, and the committed values of all rows that the transaction has
-   * changed. The keys come from an index that already follows these changes, so it may lack such rows.
+   * changed. The keys come from an index that the transaction has changed, too, so the index may lack them.
    */
   committedOf(keys: Iterable<string>): Row[] {
     return [...new Set([...keys, ...this.#before.keys()])].flatMap((key) => this.committed(key) ?? []);
@@ -58,7 +58,7 @@ export class Rows<Row> {
   }
 }
 
-/** Returns the newest rows before the row that the page names. */
+/** Returns the newest rows before the row that the page names, or none if that row is gone. */
 export function newestBefore<Row extends { id: string } | { receiptId: string }>(
   rows: readonly Row[],
   { limit = 1000, before = {} }: HistoryPage,

@@ -22,8 +22,8 @@ export interface StoreOverOptions {
 
 /**
  * Makes a complete store over a few operations of a database. The database must be able to write several
- * records all or nothing, each only if its version is the expected one. Nothing is locked. A transaction runs
- * again if another one has changed one of its records.
+ * records all or nothing, each only if its version is the expected one. Nothing is locked. If another
+ * transaction has changed the version of a record, the transaction that expects the old version runs again.
  *
  * @throws ConfigurationError `option_invalid` if a member of the adapter or an option is missing, misspelt or
  * of the wrong type

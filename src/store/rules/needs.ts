@@ -20,7 +20,7 @@ export function needsIn(counted: readonly (readonly [Need, number])[]): Pick<Sto
   return found.length > 0 ? { needs: Object.fromEntries(found) } : {};
 }
 
-/** Counts needs by name. Each given need has the time of its payment or webhook, for the limit `before`. */
+/** Counts needs by name. Leaves out payments and webhooks that are not older than the time in `before`. */
 export function needCounts(
   found: readonly (readonly [Need | undefined, string])[],
   { before = {} }: CountsOptions = {},

@@ -47,7 +47,7 @@ export interface WebhookState extends Omit<WebhookRecord, "rawBody"> {
   waits: boolean;
   /** Whether the webhook waits and was not raised yet. */
   isStray: boolean;
-  /** Whether a person has resolved the webhook. */
+  /** Whether a person has resolved the webhook's present outcome. */
   isResolved?: boolean;
 }
 

@@ -18,7 +18,7 @@ const versions = 260;
 /** The maximum time for the writes. Over a slow network, the check makes fewer versions. */
 const maxMs = 3000;
 
-/** The number of conflicts between two writes, while others read. */
+/** The number of rounds. In each round, two writes conflict while others read. */
 const rounds = 5;
 
 /** Checks of what an adapter reads while other writes run. */
@@ -39,7 +39,7 @@ export const adapterReaderChecks: Checks<Adapter> = {
     try {
       const until = performance.now() + maxMs;
       for (let version = 1; version < versions && performance.now() < until; version++) {
-        // Records appear and disappear only in some steps, so that readers do not run in step with the writer.
+        // Records appear and disappear only in some steps, so that readers and writer do not run in step.
         const passing = [
           [],
           lasting.map((name) => examChange(`${name}!`, 0)),

@@ -32,7 +32,7 @@ export async function written(
   return true;
 }
 
-/** Writes changes, and throws if `write` returns `false`. All their versions must be right. */
+/** Writes changes whose expected versions are right. Throws if `write` nevertheless returns `false`. */
 export async function expectWritten(adapter: Adapter, changes: readonly RecordChange[]): Promise<void> {
   let runs = 0;
   const isDone = await written(adapter, changes, () => (runs += 1));

@@ -98,7 +98,7 @@ export const needChecks: Checks = {
       rematched: [{ receiptId: "receipt-of-u", outcome: "applied" }],
     });
     await saved(store, {
-      // The webhook m2 does not wait, so this does not dismiss it.
+      // The webhook m2 does not wait, so `dismissed` has no effect on m2.
       dismissed: ["receipt-of-c", "receipt-of-m2"],
       resolutions: [resolution("r2", { action: "dismissed", receiptId: "receipt-of-c", clientId: "p3" })],
     });

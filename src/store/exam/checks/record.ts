@@ -80,7 +80,7 @@ export const recordChecks: Checks = {
       ];
       for (const clash of clashes)
         for (const webhooks of [[clash], [webhook("k3"), clash]]) {
-          // As if another process had stored the webhook after the lock. So the keys lack its eventKey.
+          // The keys lack the eventKey, as if another process had stored the webhook after the lock.
           const isRecorded = await one.record({ clientIds: ["p1"] }, () => ({
             updated: [payment("p1", { state: "completed", open: false })],
             webhooks,

@@ -56,7 +56,7 @@ export class Draft {
     for (const key of keys) this.#locked.add(key);
   }
 
-  /** Returns the value of a record that was loaded or written, or `undefined`. */
+  /** Returns the value of a record that was loaded or written. `undefined` if there is no such record. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what it writes under this key
   get<T>(key: string): T | undefined {
     const { value } = this.#written.get(key) ?? this.#stored.get(key) ?? { value: null };

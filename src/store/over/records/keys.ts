@@ -6,7 +6,7 @@ const maxSegment = 120;
 /** Matches a part that needs no encoding. */
 const plain = /^[\w.!*'():-]{0,120}$/;
 
-/** Returns a key of these parts, in printable ASCII. Give times as ISO 8601 or from `timeOf`: both sort. */
+/** Returns an ASCII key of these parts. Times must be ISO 8601 or from `timeOf`, so that they sort. */
 export function keyOf(...parts: readonly string[]): string {
   return parts.map(segment).join("/");
 }

@@ -41,10 +41,10 @@ import {
 /** The maximum number of changes of a lease: the dispatch, two deleted index entries and two new ones. */
 const changesOfLease = 5;
 
-/** A dispatch of an earlier version has no `waitsFrom`. If its wait is longer than this, it counts as due. */
+/** A dispatch of an older kit version has no `waitsFrom`. If it waits longer than this, it counts as due. */
 const maxUnmarkedMs = 50 * 24 * 60 * 60 * 1000;
 
-/** The time for which a settlement waits for a renewal. The renewal may wait for the settlement in turn. */
+/** The maximum wait of a settlement for a renewal, because the renewal may itself wait for the settlement. */
 const maxRenewalWaitMs = 500;
 
 /** Returns the key of a run. It contains the fence, because a hanging transaction may settle an older run. */
@@ -87,7 +87,7 @@ export class Dispatches {
   /** Ends a run. Returns `false` if its lease was lost. */
   async settle(draft: Draft, settlement: Settlement): Promise<boolean> {
     const key = dispatchKey(settlement);
-    // A renewal would conflict with this transaction, or wait for it. So await it, and prevent further ones.
+    // A renewal would conflict with this transaction. So await a running one, and prevent further renewals.
     this.#records.willSettle(draft, runKey(settlement));
     await withTimeout(this.#renewing.get(key) ?? Promise.resolve(), maxRenewalWaitMs);
     const [now, dispatch] = await Promise.all([this.#records.now(), leasedBy(draft, settlement)]);

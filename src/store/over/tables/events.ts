@@ -55,14 +55,14 @@ interface Pending {
   handlers: readonly Registration[];
   /** The keys of the newest events before the registration. New handlers do not get these events. */
   before: readonly string[];
-  /** The key of the oldest event of `before` in the index `event-times`. Absent if no older event exists. */
+  /** The key of the oldest event of `before` in the index `event-times`. Absent if `before` is not full. */
   from?: string;
 }
 
 /** The maximum number of events in `before`. Older events count as saved before the registration. */
 const maxBefore = 1000;
 
-/** After this time, no open transaction has read the handlers before a registration. */
+/** The assumed maximum duration of a transaction. After this time, a registration is no longer pending. */
 const maxTransactionMs = 59_000;
 
 /** The key of the record of all pending registrations. */
