@@ -6,7 +6,7 @@ import { Deadlines, type Waiting } from "./deadlines.js";
 export interface GroupCommitOptions<Item, Result> {
   /** Writes a group in one transaction, all or nothing. Resolves to the results in the order of the items. */
   write: (items: readonly Item[]) => Promise<readonly Result[]>;
-  /** The maximum number of items in one transaction. */
+  /** The maximum number of items in one transaction, except if one call of `addAll` has more items. */
   maxGroup: number;
   /** The maximum time until an item is committed, including the time in the queue. */
   deadlineMs: number;

@@ -26,7 +26,7 @@ type Row = Omit<WebhookState, Optional> & {
 export class WebhooksTable implements WebhookRows {
   readonly rows = new Rows<Row>((eventKey, before, after) => this.#index(eventKey, before, after));
   readonly #eventKeys = new Map<string, string>();
-  /** The eventKeys of waiting webhooks, in order of arrival. */
+  /** The eventKeys of waiting webhooks. */
   readonly #waiting = new Set<string>();
   /** The eventKeys of rematchable webhooks by clientId, in order of arrival. */
   readonly #rematchableOf = new Map<string, Set<string>>();

@@ -146,7 +146,7 @@ export class Events {
     });
   }
 
-  /** Returns the newest events in the form of a pending registration. */
+  /** Returns the fields `before` and `from` of a registration that begins now. */
   async #newest(): Promise<Pick<Pending, "before" | "from">> {
     let from: string | undefined;
     const range = rangeOf(["event-times"], maxBefore, { reverse: true });

@@ -21,7 +21,7 @@ type WebhookChanges = Pick<
   "webhooks" | "copies" | "rematched" | "raised" | "dismissed" | "resolutions"
 >;
 
-/** Loads the records that {@link webhookRows} reads. */
+/** Loads the records that {@link webhookRows} and {@link saveProbe} read. */
 export async function loadWebhooks(draft: Draft, changes: WebhookChanges): Promise<void> {
   const { webhooks = [], copies = [], rematched = [], raised = [], dismissed = [] } = changes;
   const decided = rematched.map(({ receiptId }) => receiptId);
