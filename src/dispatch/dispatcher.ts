@@ -89,7 +89,8 @@ export class Dispatcher<Tx> {
 
   /**
    * Stops claiming, waits at most `drainMs` for running handlers, then aborts them and releases their claims.
-   * If the store hangs, `stop` does not wait for it, because the leases of the claims end by themselves.
+   * If the store hangs, `stop` gives up after `maxReleaseMs`, because the leases of the claims end by
+   * themselves.
    */
   async stop(drainMs: number): Promise<void> {
     this.#stopped = true;

@@ -208,7 +208,7 @@ export async function settle<Tx>(
   }
 }
 
-/** Stores the result of a run. Does not wait for a store that hangs, because the lease ends by itself. */
+/** Stores the result of a run. Gives up if the store hangs, because the lease ends by itself. */
 async function settleInTime<Tx>(
   options: RunOptions<Tx>,
   claim: Claim,

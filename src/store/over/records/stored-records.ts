@@ -31,9 +31,9 @@ export interface StoredDispatch extends Omit<DispatchRecord, "dueAt"> {
   /** The time when a pending dispatch is due or a lease ends: milliseconds since 1970. */
   dueAt: number;
   /**
-   * The time at which the wait began, minus the length of the wait. `dueAt` is that time plus the length. If
-   * `waitsFrom` is in the future, the clock was put back by more than the wait, and the dispatch is due.
-   * Absent without a wait, and in records of earlier versions.
+   * The start of the wait minus the length of the wait. `dueAt` is the start plus the length. If `waitsFrom`
+   * is in the future, the clock was put back by more than the wait, and the dispatch is due. Absent without a
+   * wait, and in records of earlier versions.
    */
   waitsFrom?: number;
 }
