@@ -1,7 +1,7 @@
 import { type Money, type Payment } from "../model/payment.js";
 import { firstPaid, newestAttempt, sameTotal } from "../model/attempts.js";
 
-/** The choice when a payment for a reference is requested, given the reference's stored payments. */
+/** The kit's choice for a requested payment. It depends on the stored payments of the same reference. */
 export type AttemptChoice =
   /** A stored payment is completed. Another payment would charge the customer twice. */
   | { kind: "paid"; payment: Payment }
@@ -11,7 +11,7 @@ export type AttemptChoice =
   | { kind: "reuse"; payment: Payment; checkoutUrl: string }
   /** Another call is creating the open attempt now. */
   | { kind: "wait"; payment: Payment }
-  /** A new attempt is created, which replaces these payments. They still count if they are paid later. */
+  /** A new attempt is created, which replaces these payments. A replaced payment can still be completed. */
   | { kind: "create"; replaced: Payment[] };
 
 /** The times that the choice depends on. */
@@ -38,7 +38,8 @@ export function chooseAttempt(
   if (open && sameTotal(open.total, total)) {
     // The age is an absolute difference, because another host's clock may be ahead.
     const age = Math.abs(now.getTime() - Date.parse(open.createdAt));
-    // The checkout address comes with the service's answer. A webhook may have arrived before the answer.
+    // The checkout address comes with the service's answer. The state does not show whether the answer came,
+    // because a webhook may change the state before the answer.
     if (open.checkoutUrl === undefined && age < creationMs) return { kind: "wait", payment: open };
     if (open.checkoutUrl !== undefined && age < reuseForMs) {
       return { kind: "reuse", payment: open, checkoutUrl: open.checkoutUrl };
@@ -49,7 +50,8 @@ export function chooseAttempt(
 
 /** Returns the payment as it is stored when another attempt replaces it. */
 export function replacedPayment(payment: Payment, clientId: string, now: string): Payment {
-  // If the payment is still `creating`, the process that created it has ended, so the result is unknown.
+  // A payment in the state `creating` has no result yet. Its process may have ended, so the payment counts as
+  // uncertain. A result that comes later is still stored.
   const state = payment.state === "creating" ? "uncertain" : payment.state;
   return { ...payment, state, open: false, replacedBy: clientId, updatedAt: now };
 }

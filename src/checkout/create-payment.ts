@@ -9,7 +9,7 @@ import { makeReturnToken } from "./return-token.js";
 import { type CreationResult, storeResults } from "./store-results.js";
 import { type Intent, type IntentParts, type StartedAttempt, storeIntents } from "./store-intents.js";
 
-/** A payment that the customer can be sent to. */
+/** A payment, with the address of its checkout page. */
 export interface CreatedPayment {
   /** Identifies the payment in the shop and at the service. */
   clientId: string;
@@ -53,9 +53,9 @@ interface Checkout<Tx> extends CheckoutParts<Tx> {
 }
 
 /**
- * Returns the function that creates a payment. It stores the intent, creates the payment at the service, and
- * returns the checkout address. A second call for the same reference and amount returns the open attempt
- * instead of a second payment.
+ * Returns the function that creates a payment. The function stores the payment, creates it at the service,
+ * and returns the checkout address. If the reference has an open attempt with the same amount that is younger
+ * than `reuseForMs`, the function returns this attempt instead of a second payment.
  */
 export function openCheckout<Tx>(
   parts: CheckoutParts<Tx>,
@@ -128,12 +128,12 @@ async function complete<Tx>(
     throw error;
   }
   await keepAnswer(checkout, clientId, answer);
-  // The payment exists even if this fails. Then the sweep matches its webhooks later.
+  // If the rematch fails, the payment exists anyway, and the sweep matches its webhooks later.
   await checkout.matches.add(clientId).catch(() => {});
   return { clientId, checkoutUrl: answer.checkoutUrl, reused: false };
 }
 
-/** Stores the answer. The payment exists at the service, so a failure is now an uncertain creation. */
+/** Stores the answer. If storing fails, the creation is uncertain, because the service has the payment. */
 async function keepAnswer<Tx>(
   checkout: Checkout<Tx>,
   clientId: string,
@@ -142,7 +142,7 @@ async function keepAnswer<Tx>(
   let isOwnId: boolean;
   try {
     isOwnId = await checkout.results.add({ clientId, answer }).catch((error: unknown) => {
-      // Another payment got the id at the same moment.
+      // Another payment got this service id at the same moment.
       if (hasCode(error, "store_conflict")) return false;
       throw error;
     });

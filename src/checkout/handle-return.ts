@@ -20,8 +20,8 @@ export interface ReturnRequest {
 /**
  * The state that the return page shows to the customer:
  *
- * - `confirming`: the browser came back to the success address, and no webhook has decided the payment yet.
- * - `delayed`: the payment is still confirming, more than a minute after the first return.
+ * - `confirming`: the browser came back to the success address, and the kit does not know the result yet.
+ * - `delayed`: the payment is still confirming, one minute or more after the first return.
  * - `claimed`: the payment is still confirming, and the customer has given a number, which proves nothing.
  * - `mismatch`: a webhook that nobody has dismissed does not fit the payment, or the payment was withheld
  *   from its order. The page must not say that the payment failed, nor that it is paid.
@@ -45,7 +45,10 @@ export interface ReturnView {
   payment: Payment;
   /** The time since the browser first came back to this address. Zero at the first visit. */
   waitedMs: number;
-  /** Whether the customer may claim that the payment is paid: from two minutes after the first return. */
+  /**
+   * Whether the customer may claim that the payment is paid. Claims are allowed from two minutes after the
+   * first return to the success address, while the payment is confirming.
+   */
   canClaim: boolean;
 }
 
@@ -59,23 +62,32 @@ export interface PaymentClaimRequest {
   number: string | undefined;
 }
 
-/** The result of a claim: stored, with an invalid number, or not accepted for this payment now. */
+/**
+ * The result of a claim:
+ *
+ * - `kept`: the claim is stored.
+ * - `invalid`: the text cannot be the number of a payment.
+ * - `closed`: the payment takes no claim now.
+ */
 export type PaymentClaimOutcome = "kept" | "invalid" | "closed";
 
 /** The parts of the kit that handling a return uses. */
 export interface ReturnParts<Tx> {
   store: PaymentStore<Tx>;
   now: () => Date;
-  /** Called once for each unpaid payment, when its browser first comes back to the success address. */
+  /**
+   * Called once for each payment that is not completed, when the browser first comes back to the success
+   * address.
+   */
   onSuccess?: (clientId: string) => void;
-  /** Called after a claim was kept. */
+  /** Called for each claim with the result `kept`. */
   onClaim?: (clientId: string) => void;
 }
 
 /**
- * Handles a browser that came back. Resolves to the stored state of the payment, or to `undefined` for a
- * token that is forged, unknown or expired. A return never decides a payment. A return to the cancel address
- * closes the attempt for reuse, so that the next checkout starts a new attempt.
+ * Handles a browser that came back. Resolves to the content of the page, or to `undefined` for a token that
+ * is forged, unknown or expired. A return never decides a payment. A return to the cancel address closes the
+ * attempt for reuse, so that the next checkout starts a new attempt.
  */
 export async function handleReturn<Tx>(
   parts: ReturnParts<Tx>,
@@ -118,8 +130,8 @@ export async function claimPayment<Tx>(
 }
 
 /**
- * Returns the payment. If its page may offer another attempt, also returns the other attempts of the order,
- * because the page offers none if one of them paid.
+ * Returns the payment. If the payment's page may offer another attempt, also returns the order's other
+ * payments. If one of them has paid the order, the page offers no other attempt.
  */
 async function findAttempts<Tx>(
   store: PaymentStore<Tx>,

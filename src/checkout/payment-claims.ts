@@ -5,7 +5,10 @@ import { type Changes, type NoteRecord, type PaymentStore } from "../store/index
 
 /** A number with which a customer claims that a payment is paid. A claim proves and decides nothing. */
 export interface PaymentClaim {
-  /** The number of the SMS or the receipt, as the customer wrote it: 4 to 40 ASCII characters. */
+  /**
+   * The number of the SMS or the receipt, as the customer wrote it, but without extra spaces: 4 to 40 ASCII
+   * characters.
+   */
   number: string;
   /** The time at which the customer sent the number: ISO 8601 UTC. */
   at: string;
@@ -15,18 +18,20 @@ export interface PaymentClaim {
 const claimNotes = "claim";
 /** The kind of the notes that list the payments whose customers gave a number. */
 const numberNotes = "claimed";
-/** The kind of the notes of payments whose claim waits for an answer, in the order of their creation. */
+/**
+ * The kind of the notes of payments whose claim waits for an answer. Their ids sort the oldest payment first.
+ */
 const openNotes = "claim_open";
 
-/** The number of claims that one payment keeps. */
+/** The maximum number of claims that one payment keeps. */
 const maxClaims = 3;
-/** The number of payments that one number leads to. */
+/** The maximum number of payments that are stored for one number. */
 const maxClaimants = 20;
-/** The number of clientIds that the store takes in one call. */
+/** The maximum number of clientIds in one call of the store. */
 const maxKeys = 500;
 const maxTries = 30;
 
-/** Returns the number that a customer wrote, or `undefined` if it cannot be one. */
+/** Returns the number that a customer wrote, or `undefined` if the text cannot be the number of a payment. */
 export function readClaimNumber(text: unknown): string | undefined {
   if (typeof text !== "string" || text.length > 200) return undefined;
   const number = text.trim().replace(/\s+/g, " ");
@@ -43,8 +48,8 @@ function claimsIn(note: NoteRecord | undefined): readonly PaymentClaim[] {
 }
 
 /**
- * Stores a claim about a payment, and keeps the last three. A number that is already stored changes nothing.
- * The payment itself is not written.
+ * Stores a claim about a payment. Keeps only the last three claims. A claim with a number that is already
+ * stored changes nothing. The payment itself is not written.
  */
 export async function keepClaim<Tx>(
   store: PaymentStore<Tx>,
@@ -63,14 +68,18 @@ export async function keepClaim<Tx>(
     // The notes are in the order of their keys, to avoid deadlocks.
     return [
       { kind: claimNotes, id: clientId, version: note?.version ?? 0, value: { claims } },
-      // The open note is written again, so that settling the claims without this number fails.
+      // The open note is written again to change its version. A person who has not seen this number then
+      // cannot settle the claims.
       { ...open, version: known?.version ?? 0, value: known?.value ?? { since: claim.at } },
       ...(await changedNumbers(store, clientId, { number: claim.number, dropped })),
     ];
   });
 }
 
-/** Returns notes that map an accepted number of the provider to the payment for ever. */
+/**
+ * Returns the note that assigns an accepted number of the provider to the payment. No later claim of another
+ * payment removes it. Returns no note if there is no number, or if the number is unusable.
+ */
 export async function notesOfNumber<Tx>(store: PaymentStore<Tx>, clientId: string, number = "") {
   return keyOfNumber(number) === undefined
     ? []

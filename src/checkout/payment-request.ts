@@ -5,7 +5,7 @@ import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 
 /** A payment to create. */
 export interface PaymentRequest {
-  /** The merchant's own order id: 1 to 200 characters, not only dots. */
+  /** The merchant's own order id: 1 to 200 characters without control characters, not only dots. */
   reference: string;
   /** The amount to pay: above zero, with no more decimals than the currency has. */
   total: Money;
@@ -16,7 +16,11 @@ export interface PaymentRequest {
    * @default `clientIdPrefix` and a new UUID
    */
   clientId?: string | undefined;
-  /** Language tag (`"fr"`) for the service's messages and the return pages. @default the browser's */
+  /**
+   * The language tag, such as `"fr"`, for the service's messages and the return pages.
+   *
+   * @default none: the return pages use the browser's language
+   */
   locale?: string | undefined;
   /** The merchant's own data: plain JSON of at most 4 KiB. Every event contains it. */
   metadata?: Readonly<Record<string, unknown>> | undefined;
@@ -31,7 +35,7 @@ export function refuseUnknownFields(request: object, known: object): void {
 }
 
 /**
- * Checks a request before anything is stored or sent, and returns a copy of it. The caller may change the
+ * Checks a request before anything is stored or sent. Returns a copy, because the caller may change the
  * request later.
  *
  * @throws TillkitError `reference_invalid`, `amount_invalid`, `currency_invalid`, `client_id_invalid`,
@@ -77,7 +81,10 @@ export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""
   return { reference, total: copied, clientId, locale, metadata: plain };
 }
 
-/** Returns whether the value is a clientId. Dots only would change an address such as `/orders/..`. */
+/**
+ * Returns whether the value is a clientId. Only dots are not allowed, because an address such as `/orders/..`
+ * would lead elsewhere.
+ */
 function isClientId(clientId: unknown): boolean {
   return typeof clientId === "string" && /^(?!\.+$)[A-Za-z0-9._:-]{1,64}$/.test(clientId);
 }
@@ -85,7 +92,7 @@ function isClientId(clientId: unknown): boolean {
 /**
  * Returns the metadata as JSON keeps it: without functions, and with dates as strings.
  *
- * @throws TillkitError `metadata_invalid`
+ * @throws TillkitError `metadata_invalid` if the metadata is not a plain object, or has more than 4096 bytes
  */
 export function plainMetadata(metadata: unknown): Readonly<Record<string, unknown>> {
   try {

@@ -35,9 +35,9 @@ export type StartedAttempt =
 class ChoiceOutdated extends Error {}
 
 /**
- * Stores a group of intents in one transaction, and returns the result of each. Storing an intent again is
- * harmless. Rejects if another process was faster for one reference of the group. Each intent must then be
- * stored separately.
+ * Stores a group of intents in one transaction, and returns the result of each. A repeated call stores no
+ * intent twice. If another process was faster for one reference, a group of several intents is rejected. Each
+ * intent must then be stored separately.
  */
 export async function storeIntents<Tx>(
   parts: IntentParts<Tx>,
@@ -64,15 +64,16 @@ export async function storeIntents<Tx>(
 }
 
 /**
- * Throws if an attempt of these references has appeared since they were read. A reference without payments
- * has no row to lock, so another call may store an attempt and close it in the meantime. The database reports
- * no conflict then, and nobody would mark that attempt as replaced. After the insert, no other call can open
- * an attempt.
+ * Throws if another call has stored an attempt of these references after this call read them. A reference
+ * without payments has no row to lock, so the other call may even have closed its attempt again. The database
+ * then reports no conflict, and nobody would mark that attempt as replaced. After the insert, no other call
+ * can open an attempt.
  */
 async function refuseUnseen<Tx>(store: PaymentStore<Tx>, tx: Tx, known: readonly Payment[]): Promise<void> {
   const clientIds = new Set(known.map(({ clientId }) => clientId));
   const references = [...new Set(known.map(({ reference }) => reference))];
-  // A lock out of the order of clientIds could deadlock with a call that replaces such an attempt.
+  // This read takes no locks. Locks in another order than by clientId could cause a deadlock with a call that
+  // replaces such an attempt.
   const { payments } = await store.lock(tx, { references, readOnly: true });
   if (payments.some(({ clientId }) => !clientIds.has(clientId))) throw new ChoiceOutdated();
 }
@@ -106,7 +107,8 @@ function planIntents(
     created.push(payment);
     return { kind: "created", payment };
   });
-  // Two processes that store references in one order wait for each other, and do not deadlock.
+  // If two processes store the same references in the same order, one waits for the other. In different
+  // orders, there could be a deadlock.
   const inOrder = created.toSorted((a, b) => (a.reference < b.reference ? -1 : 1));
   return { attempts, updated, created: inOrder };
 }

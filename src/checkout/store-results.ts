@@ -12,7 +12,7 @@ export type CreationResult = { clientId: string } & (
 
 /**
  * Stores results in one transaction. Returns for each result whether it was stored. An answer is not stored
- * if its service id belongs to another payment.
+ * if its service id belongs to another payment, or if the payment already has another service id.
  */
 export async function storeResults<Tx>(
   { store, now }: Pick<IntentParts<Tx>, "store" | "now">,
@@ -38,7 +38,7 @@ export async function storeResults<Tx>(
   return stored;
 }
 
-/** Returns whether the service id of the answer can be that of the payment. */
+/** Returns whether the payment has the service id of the answer, or can get it. */
 function mayBind(
   { clientId, serviceId: own }: Payment,
   { serviceId }: ServicePayment,
@@ -73,8 +73,9 @@ function answered(
 }
 
 /**
- * Returns the payment as `failed` if its creation was refused, or as `uncertain` if the result is unknown. A
- * webhook can still match an uncertain payment.
+ * Returns the payment as `failed` if the service certainly has no payment, or as `uncertain` if the result is
+ * unknown. A webhook can still match an uncertain payment. If a webhook has changed the state already, the
+ * state stays.
  */
 function failed(current: Payment, error: NonNullable<CreationResult["error"]>, updatedAt: string): Payment {
   const state = isUnanswered(current) ? (error.certainty ?? "uncertain") : current.state;
