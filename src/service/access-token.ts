@@ -16,17 +16,17 @@ export interface AccessTokenRequest {
  */
 export interface AccessTokenSource {
   /**
-   * Resolves with a usable token. The kit calls this before each creation, so use a cache. If `refused` is
-   * the cached token, get a new one. If there is no other token, you may return the same one: the creation
-   * then ends with `access_token_refused`.
+   * Resolves with a usable token. The kit calls `get` before each creation and each lookup, so use a cache.
+   * If `refused` is the cached token, get a new one. If there is no other token, you may return the same one:
+   * a creation then ends with `access_token_refused`.
    */
   get(request?: AccessTokenRequest): Promise<string>;
 }
 
 /**
  * The bearer token: the token itself, a function that returns it, or a source that can renew it. A function
- * is called before each creation, and again after a 401. The interface document (5) does not say how a
- * merchant gets a token.
+ * is called before each creation and each lookup, and again after a 401. The interface document (5) does not
+ * say how a merchant gets a token.
  */
 export type AccessToken = string | (() => string | Promise<string>) | AccessTokenSource;
 
@@ -75,7 +75,10 @@ export function unprinted(accessToken: AccessToken | undefined): AccessToken | u
   return () => accessToken;
 }
 
-/** Gets a token from any kind of {@link AccessToken}. Throws if the token cannot be sent. */
+/**
+ * Gets a token from any kind of {@link AccessToken}. Throws `access_token_unavailable` or
+ * `sandbox_credential_in_production` if the token cannot be used.
+ */
 export async function obtainToken(accessToken: AccessToken, request: AccessTokenRequest): Promise<string> {
   const token = await askFor(accessToken, request);
   const problem = tokenProblem(token);

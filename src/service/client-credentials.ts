@@ -45,12 +45,13 @@ export interface ClientCredentialsOptions {
 const maxMarginMs = 60_000;
 
 /**
- * Gets access tokens with OAuth 2 client credentials (RFC 6749, 4.4), by a form POST. A token is kept until a
- * tenth of its lifetime is left, at most 60 s. If the answer has no lifetime, five minutes are assumed.
- * Callers that need a token at the same time share one request, also after a 401.
+ * Gets access tokens with OAuth 2 client credentials (RFC 6749, 4.4), by a form POST. A token is renewed when
+ * a tenth of its lifetime is left, but at most 60 s before its end. If the answer has no lifetime, five
+ * minutes are assumed. Callers that need a token at the same time share one request, also after a 401.
  *
- * `get` rejects with `access_token_refused` if the issuer answers 400, 401 or 403. It rejects with
- * `access_token_unavailable` for every other failure, with the reason as `cause`.
+ * `get` rejects with `access_token_refused` if the issuer answers 400, 401 or 403. It rejects with the reason
+ * of `signal` if `signal` aborts, and with `access_token_unavailable` for every other failure. If the request
+ * itself failed, `cause` is its error.
  *
  * @throws ConfigurationError `option_missing`, `option_invalid`, `sandbox_credential_in_production`: all
  * problems in one error.
@@ -83,7 +84,7 @@ export function clientCredentials(options: ClientCredentialsOptions): AccessToke
   };
 
   const get = async ({ refused, signal }: AccessTokenRequest = {}): Promise<string> => {
-    // After a late refusal another caller may have renewed the token already.
+    // Only the refused token is dropped, because another caller may have renewed the token already.
     if (cached !== undefined && cached.token === refused) cached = undefined;
     if (cached !== undefined && now() < cached.freshUntil) return cached.token;
     renewal ??= renew().finally(() => {

@@ -13,14 +13,14 @@ export interface PaymentReader {
   /**
    * Reads one payment with `GET /v1/payments/{id}`. The answer is the payment, or has it under `data`.
    *
-   * @throws LookupError for every other answer, also for a 404.
+   * @throws LookupError for every other answer, also for a 404, and if there is no token or no answer
    */
   read(serviceId: string, closing?: AbortSignal): Promise<ShownPayment>;
   /**
    * Reads a list of payments with `GET /v1/payments?limit=&offset=`. The answer is the list, or has it under
    * `data`.
    *
-   * @throws LookupError
+   * @throws LookupError for every other answer, and if there is no token or no answer
    */
   list(page: { limit: number; offset: number }, closing?: AbortSignal): Promise<ShownPayment[]>;
 }

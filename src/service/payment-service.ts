@@ -68,7 +68,10 @@ function bodyOf({ clientId, total, successUrl, cancelUrl }: CreatePaymentRequest
   return JSON.stringify(body);
 }
 
-/** Gets a token. If there is none, the creation has failed: no request was sent, or it was refused. */
+/**
+ * Gets a token. Without a token, the creation has failed, because no request was sent, or the service
+ * answered 401.
+ */
 async function tokenFor(accessToken: AccessToken, call: Call, refused: string | undefined): Promise<string> {
   const { signal, timeoutMs } = call;
   try {
@@ -117,8 +120,8 @@ const beforeConnection: readonly unknown[] = [
 
 /**
  * Returns whether an error of `fetch` proves that no request was sent: there was no connection, or the name
- * has no address. Every other error counts as sent, because the service may have read the request before it,
- * for example before a reset.
+ * has no address. After every other error, the request counts as sent. For example, the service may have read
+ * the request before a reset of the connection.
  */
 function wasNeverSent(error: unknown, depth = 0): boolean {
   // The error is checked by its fields, because an application's own `fetch` may throw errors of another

@@ -25,8 +25,8 @@ export function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<
 }
 
 /**
- * Reads the body of a response. Stops at `limitBytes`, counted after decompression, and when the signal
- * aborts. Returns `undefined` for a body that is larger than the limit.
+ * Reads the body of a response. Returns `undefined` as soon as the body is larger than `limitBytes`, counted
+ * after decompression. Rejects with the signal's reason once the signal aborts.
  */
 export async function readBody(
   response: Response,
@@ -56,7 +56,7 @@ export function discardBody(response: Response): void {
   response.body?.cancel().catch(() => {});
 }
 
-/** Returns the JSON value in these bytes, or `undefined` where they are not UTF-8 or not JSON. */
+/** Returns the JSON value in these bytes, or `undefined` if the bytes are not UTF-8 or not JSON. */
 export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));

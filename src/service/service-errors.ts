@@ -29,8 +29,9 @@ export type CreationErrorCode = Extract<
 >;
 
 /**
- * `failed`: the service certainly made no payment, so another attempt is safe. `uncertain`: the service may
- * have made a payment, so webhooks must still match the attempt, and it must never be sent again.
+ * - `failed`: the service certainly made no payment, so another attempt is safe.
+ * - `uncertain`: the service may have made a payment. Webhooks must still match the payment, and the creation
+ *   must never be sent again.
  */
 export type CreationCertainty = "failed" | "uncertain";
 
@@ -42,7 +43,9 @@ export interface CreationErrorDetails {
   httpStatus?: number | undefined;
   /** The message in the service's answer, which is untrusted. */
   serviceMessage?: string | undefined;
-  /** The error of the request. */
+  /**
+   * The error that caused this error, for example an error of the connection, of the token or of the store.
+   */
   cause?: unknown;
 }
 
@@ -65,7 +68,7 @@ export class PaymentCreationError extends ServiceError {
 /** The codes of a lookup that failed, or whose answer cannot be used. */
 export type LookupErrorCode = Extract<ErrorCode, "lookup_failed" | "lookup_answer_invalid">;
 
-/** The error of a lookup without a usable answer. Nothing was recorded, and the kit asks again later. */
+/** The error of a lookup without a usable answer. Nothing was recorded. The next lookup asks again. */
 export class LookupError extends ServiceError {
   override readonly name = "LookupError";
   declare readonly code: LookupErrorCode;

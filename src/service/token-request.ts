@@ -4,7 +4,7 @@ import { discardBody, parseJson, readBody, sendRequest } from "./send-request.js
 import { because } from "../shared/because.js";
 
 const bodyLimitBytes = 64 * 1024;
-/** The lifetime of a token where the answer has no `expires_in`. */
+/** The lifetime of a token if the answer has no `expires_in`. */
 const assumedLifetimeSeconds = 300;
 
 // Some issuers write the number as a string.
