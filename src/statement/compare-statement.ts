@@ -37,8 +37,8 @@ export type StatementRows =
   Iterable<StatementRow | UnreadableRow> | AsyncIterable<StatementRow | UnreadableRow>;
 
 /**
- * The comparison of one statement. Iterate the run for its findings: first the differences of rows in the
- * order of the rows, then the others. Then call `summary`. A run can be read once.
+ * The comparison of one statement. Iterate the run for its findings. Findings that need only one row come
+ * first, in the order of the rows. Then call `summary`. A run can be read once.
  *
  * @example
  * ```ts
@@ -48,17 +48,20 @@ export type StatementRows =
  * ```
  */
 export interface StatementRun extends AsyncIterable<StatementFinding> {
-  /** Returns counts and sums. Reads the rest of the statement. Throws the error that stopped the run. */
+  /**
+   * Reads the rest of the statement, and resolves to counts and sums. Rejects with the error that stopped the
+   * run, and also if the caller left the loop over the findings early.
+   */
   summary(): Promise<StatementSummary>;
 }
 
 /**
  * Compares a settlement statement with the stored payments, in bounded memory. Writes nothing to the store.
  *
- * The run fails with `statement_period_missing`, `statement_unreadable`, or with an error of the store or of
- * the rows.
+ * The run fails with `statement_period_missing`, with `statement_unreadable`, with `option_invalid` if the
+ * given period is probably wrong, or with an error of the store, of the rows or of the signal.
  *
- * @throws TillkitError `option_invalid`
+ * @throws TillkitError `option_invalid` if an argument or an option is not valid
  */
 export function compareStatement(
   store: PaymentStore,
@@ -122,7 +125,7 @@ async function* compareBatch(
   const found: StatementFinding[] = [];
   for (const row of checked) {
     const isRead = !("problem" in row);
-    // One payout may be for several shops.
+    // One payout may be for several shops, so rows of other shops also belong to its sum.
     if (isRead && row.payout) await addToPayout(run, row);
     if (isForeign(row, stored, options.clientIdPrefix)) run.addForeign(row);
     else if (isRead) found.push(...(await addRow(run, row, stored)));

@@ -22,7 +22,7 @@ export interface StatementFormat extends Partial<CellOptions> {
    * @default found by the usual headers
    */
   columns?: Partial<Record<StatementField, ColumnChoice | undefined>>;
-  /** Fixed values for every row, where the statement has no column: `{ currency: "KMF", source: "MVK" }`. */
+  /** Fixed values for rows without a value of their own, such as `{ currency: "KMF", source: "MVK" }`. */
   fixed?: Partial<Record<"currency" | "source" | "status", string | undefined>>;
   /** The delimiter, one character. @default the most frequent of `,` `;` tab `|` in the first line */
   delimiter?: string | undefined;
@@ -75,7 +75,7 @@ async function* readRows(
   table.end();
 }
 
-/** Reads records as rows, by the columns that the first record names. */
+/** Reads records as rows. The first record or the options name the columns. */
 class Table {
   readonly #format: StatementFormat;
   readonly #cells: CellOptions;
@@ -101,7 +101,7 @@ class Table {
     return [this.#read(line, fields, this.#columns)];
   }
 
-  /** @throws TillkitError `statement_unreadable` where no record was read */
+  /** @throws TillkitError `statement_unreadable` if no record was read */
   end(): void {
     if (this.#columns === undefined) throw statementUnreadable("it is empty");
   }
@@ -112,7 +112,7 @@ class Table {
       throw statementUnreadable(
         `its first record, on line ${record.line}: ${record.problem.message.replace(/\.$/, "")}`,
       );
-    // Otherwise the whole file would be the header.
+    // If lines end in a carriage return alone, the whole file looks like the header.
     if (record.fields.some((field) => /\r(?!\n|$)/.test(field)))
       throw statementUnreadable("its lines must end in a line feed, and not in a carriage return alone");
     const { columns = {}, fixed = {}, header = true } = this.#format;

@@ -15,7 +15,9 @@ export interface StatementRow {
   clientId?: string | undefined;
   /** The service's id of the payment. */
   serviceId?: string | undefined;
-  /** The provider's reference. It can name the payment of a row without ids, if the service reported it. */
+  /**
+   * The provider's reference. A row without ids can be matched by it, if the service reported this reference.
+   */
   providerId?: string | undefined;
   /** The gross amount, a decimal string such as `"10.50"`. A negative amount is a refund or a reversal. */
   value: string;
@@ -44,7 +46,7 @@ export interface UnreadableRow {
   line: number;
   /** Why the row could not be read. */
   problem: RowProblem;
-  /** The clientId, if it could be read. The payment that it names does not also count as missing. */
+  /** The clientId, if it could be read. The payment with this clientId does not also count as missing. */
   clientId?: string | undefined;
   /** The service's id, if it could be read. */
   serviceId?: string | undefined;

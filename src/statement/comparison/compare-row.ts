@@ -17,7 +17,7 @@ export interface Comparison {
   payment?: Payment;
   /** Every difference, the most serious first. Empty if the row and the payment agree. */
   kinds: DifferenceKind[];
-  /** With `id_differs`: the other payment or id. */
+  /** With `id_differs`: the clientId of the other payment, or the other service id. */
   other?: string;
 }
 
@@ -27,8 +27,8 @@ export function compareRow(row: CheckedRow, { byClientId, byServiceId }: Matches
   const payment = byClientId ?? byServiceId;
   if (!payment) return { kinds: [row.kind === "refund" ? "refund_missing_here" : "missing_here"] };
   const other = otherId(row, payment, { byClientId, byServiceId });
-  // If the ids belong to two payments, their amounts are not compared. A person must first decide which was
-  // paid.
+  // If the ids belong to two payments, their amounts are not compared. A person must first decide which
+  // payment was paid.
   if (other !== undefined) return { payment, kinds: ["id_differs"], other };
   const kinds: DifferenceKind[] = [];
   // Refunds are compared later, when all rows of their payment are read.

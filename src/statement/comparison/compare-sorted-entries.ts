@@ -11,7 +11,7 @@ const paymentsPerLookup = 500;
 
 /**
  * Yields payments that no row names, rows that list a payment again, and refunds that are not recorded. Reads
- * the sorted entries one at a time.
+ * the sorted entries in batches.
  */
 export async function* compareSortedEntries(
   store: PaymentStore,
@@ -31,7 +31,9 @@ export async function* compareSortedEntries(
   yield* last;
 }
 
-/** Follows the sorted entries. The entries of one payment follow each other: the payment, then its rows. */
+/**
+ * Reads the sorted entries in order. The entries of one payment are neighbours: the payment, then its rows.
+ */
 class EntryReader {
   readonly #run: RunState;
   readonly #period: Period;
@@ -111,8 +113,9 @@ function refundOf(row: RowEntry): StatementFinding {
 }
 
 /**
- * Counts payments that no row names. Changes the kind of those that a person accepted. Adds their sibling
- * entries, because one of them may be the second payment of its reference.
+ * Counts payments that no row names. If such a payment may have been paid before the period, changes the kind
+ * of its finding to `accepted_here`. Adds sibling entries, because such a payment may be the second payment
+ * of its reference.
  */
 async function addUnlisted(
   store: PaymentStore,

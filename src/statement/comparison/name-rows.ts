@@ -23,9 +23,10 @@ type Row = NamedRow | UnreadableRow;
 
 /**
  * Returns a function that gives a row without ids the clientId of the only payment that fits: by the
- * provider's number, or else by the amount and the day of its creation. If no payment or several fit, the row
- * gets the field `unmatched`. So does a row whose number differs from the payment's number, because it may be
- * about another payment of the same amount.
+ * provider's number, or else by the amount and the day of its creation. If no payment or several payments
+ * fit, the row gets the field `unmatched`. If the only payment has another number than the row, the row also
+ * gets `unmatched`, because it may be about another payment of the same amount. A row without a known number
+ * and without a time stays unchanged.
  */
 export function createRowNamer(
   store: PaymentStore,
@@ -63,7 +64,7 @@ async function nameByDay(row: StatementRow, dayOf: ReadDay): Promise<NamedRow> {
   const { providerId, time } = row;
   const key = amountKey(row);
   const ms = time && isDateTime(time) ? Date.parse(time) : NaN;
-  // `Date` cannot read a leap second.
+  // `Date` cannot read a leap second, so a row with such a time gets no payment.
   if (!time || Number.isNaN(ms) || key === undefined) return row;
   const offsetMs = offsetMsOf(time);
   const start = Math.floor((ms + offsetMs) / dayMs) * dayMs - offsetMs;
@@ -93,7 +94,9 @@ function unnamed(row: StatementRow, candidates: readonly Candidate[], why: strin
   return { ...row, unmatched: { problem, candidates } };
 }
 
-/** Returns the letters and digits of a number. Statements differ in capitals, spaces and signs. */
+/**
+ * Returns the letters and digits of a number, in capitals. Statements differ in capitals, spaces and signs.
+ */
 function plain(number: string): string {
   return number.replaceAll(/[^\p{L}\p{N}]/gu, "").toUpperCase();
 }

@@ -10,8 +10,9 @@ import { type RunState } from "./run-state.js";
 const prefix = "row:";
 
 /**
- * Returns the key of a refund, which is equal in every statement that lists this refund. Returns an empty
- * text if the row has neither a time nor a provider's number, because such rows look equal.
+ * Returns the key of a refund. The key is equal in every statement that lists the refund with the same time,
+ * provider's number and amount. Returns an empty text if the row has neither a time nor a provider's number,
+ * because such rows look equal.
  */
 export function refundRowKey({ providerId, time, value, currency }: CheckedRow): string {
   if (!providerId && !time) return "";
@@ -37,7 +38,10 @@ export class RefundRows {
     this.#run = run;
   }
 
-  /** Returns the findings without recorded refunds. The other refunds get a key and the stored payment. */
+  /**
+   * Leaves out the findings about recorded refunds. The other findings about refunds get a key and the stored
+   * payment.
+   */
   async unrecorded(found: readonly StatementFinding[]): Promise<StatementFinding[]> {
     const left: StatementFinding[] = [];
     const keys = new Set(found.map(({ key }) => key));
@@ -66,7 +70,7 @@ export class RefundRows {
     }
     this.#run.count("refund_missing_here");
     // If an earlier statement was read with other columns or another UTC offset, this row had another key
-    // then.
+    // then. So a recorded refund of the same amount with another key may be the refund of this row.
     const recordedKey = this.#recorded.find(
       (one) => sameTotal(one.amount, statement!) && !keys.has(one.key),
     )?.key;

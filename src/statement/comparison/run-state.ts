@@ -20,7 +20,7 @@ const maxForeignLines = 20;
 /** The state of one run: sums in memory, and entries of rows and payments that are sorted in files. */
 export class RunState {
   readonly totals = new Totals();
-  /** One entry for each row, and one for each payment that was completed in the period. */
+  /** Entries of rows, and one entry for each payment that was completed in the period. */
   readonly entries: ExternalSort;
   /** Paid payments of references that have several payments. */
   readonly siblings: ExternalSort;
@@ -57,7 +57,10 @@ export class RunState {
     this.totals.counts[kind] += 1;
   }
 
-  /** Notes the time of a row. Throws `statement_period_missing` if there is neither a time nor a period. */
+  /**
+   * Notes the time of a row. Throws `statement_period_missing` if the row has no time and no period was
+   * given.
+   */
   noteTime({ time, utcOffsetMs, line }: CheckedRow): void {
     const { period } = this.#options;
     if (period) {
@@ -74,12 +77,15 @@ export class RunState {
     this.#days = { from: Math.min(first, from), to: Math.max(end, from + dayMs) };
   }
 
-  /** Returns the given period, or else the whole days of the rows. Throws if no row has a time. */
+  /**
+   * Returns the given period, or else the whole days of the rows. Throws `statement_unreadable` or
+   * `statement_period_missing` if no row has a time.
+   */
   period(): Period {
     const { period } = this.#options;
     if (period) return period;
     const { bad, read } = this.rows;
-    // Rows of other shops do not count for the days.
+    // Rows of other shops and of payouts set no days, so there may be no days although some rows were read.
     if (this.firstProblem !== undefined && this.#days === undefined)
       throw new TillkitError(
         "statement_unreadable",
@@ -91,7 +97,10 @@ export class RunState {
     return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
   }
 
-  /** Throws `option_invalid` if the given period has no row and no payment: it is probably wrong. */
+  /**
+   * Throws `option_invalid` if the given period is probably wrong: all times of rows are more than a day away
+   * from the period, and no payment was completed in the period.
+   */
   expectPeriod({ from, to }: Period): void {
     const { all, far } = this.#dated;
     if (all === 0 || far < all || this.completed > 0) return;

@@ -3,8 +3,8 @@ import { type Payment, type PaymentState } from "../../model/payment.js";
 import { type CheckedRow } from "../statement-row.js";
 import { type RowBucket } from "../result/summary.js";
 
-// A run writes one entry for each row and each payment, as a short line of JSON, and sorts the lines outside
-// of memory. The first values of an entry are its sort key: after sorting, the entries of one payment or
+// A run writes entries of rows and of payments, each as a short line of JSON, and sorts the lines outside of
+// memory. The first values of an entry are its sort key: after sorting, the entries of one payment or
 // reference are neighbours.
 
 /**

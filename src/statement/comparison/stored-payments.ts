@@ -45,8 +45,9 @@ export class StoredPayments {
 }
 
 /**
- * Reads the payments of a batch of rows from the store: first by clientId, then the others by serviceId. If a
- * payment has no serviceId, the serviceId of its row may belong to another payment.
+ * Reads the payments of a batch of rows from the store, by clientId. Then reads payments by the serviceId of
+ * each row without such a payment, and of each row whose payment has no serviceId, because the row's
+ * serviceId may belong to another payment.
  */
 export async function findPayments(store: PaymentStore, rows: readonly Ids[]): Promise<StoredPayments> {
   const clientIds = distinct(rows.map(({ clientId }) => clientId));
@@ -65,8 +66,8 @@ function distinct(ids: readonly (string | undefined)[]): string[] {
 }
 
 /**
- * Adds `other` to the findings of rows without a completed payment. It is the only other payment whose
- * customer gave the row's number.
+ * Adds `other` to the findings of rows without a completed payment: the clientId of the only other payment
+ * whose customer gave the row's number.
  */
 export async function nameClaimants(store: PaymentStore, found: readonly StatementFinding[]): Promise<void> {
   const open = found.filter(({ kind }) => kind === "missing_here" || kind === "unpaid_here");
@@ -80,8 +81,8 @@ export async function nameClaimants(store: PaymentStore, found: readonly Stateme
 
 /**
  * Adds every stored payment that was completed in the period to the run. `list` selects by the time of
- * creation, so this reads all completed payments created before the end of the period, or within a day after
- * it.
+ * creation, so the function reads all completed payments that were created until a day after the end of the
+ * period.
  */
 export async function addCompletedPayments(
   store: PaymentStore,
@@ -89,7 +90,8 @@ export async function addCompletedPayments(
   period: Period,
   { createdFrom, clientIdPrefix }: ResolvedStatementOptions,
 ): Promise<void> {
-  // The creation is later than the completion if the clock was put back in between.
+  // If the clock was put back after the creation, the creation looks later than the completion. So one day
+  // more is read.
   const to = sortableTime(new Date(Date.parse(period.to) + dayMs));
   const query = { state: "completed", to, newestFirst: false, limit: paymentsPerPage } as const;
   const from = createdFrom && { from: createdFrom };

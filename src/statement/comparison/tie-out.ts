@@ -34,7 +34,7 @@ export function addFees(run: RunState, row: CheckedRow, reference?: string): Sta
   return [newFinding({ kind: "fee_differs", line, ...ids, source, statement, fee, net, difference })];
 }
 
-/** Yields payouts whose amount is not the sum of their rows. Reads the sorted rows one at a time. */
+/** Yields payouts whose amount is not the sum of their rows. Reads the sorted rows in batches. */
 export async function* findPayouts(run: RunState): AsyncGenerator<StatementFinding, void, undefined> {
   let group: Payout | undefined;
   for await (const lines of run.payouts.sorted()) {

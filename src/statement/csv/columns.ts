@@ -29,9 +29,9 @@ export type ColumnChoice = string | number | false;
 export type Columns = Partial<Record<StatementField, number>>;
 
 /**
- * Returns the column of each field: the given one, or the one with a usual header. The fields of `given` need
- * no column. Throws `statement_columns_unclear` if a field has no clear column. The message lists the
- * headers.
+ * Returns the columns of the fields: for each field the chosen column, or else the column with a usual
+ * header. The fields of `given` have fixed values, so they need no column. Throws `statement_columns_unclear`
+ * if a necessary field has no column, or if a column is not clear. The message lists the headers.
  */
 export function findColumns(
   header: readonly string[] | undefined,
@@ -70,8 +70,8 @@ function chosen(field: StatementField, choice: string | number, headers: readonl
 }
 
 /**
- * Returns the column with a usual header. Throws `statement_columns_unclear` if two columns have one, because
- * a wrong choice would compare other money.
+ * Returns the column with a usual header of the field, if there is one. Throws `statement_columns_unclear` if
+ * two columns have such a header, because a wrong choice would compare other money.
  */
 function usual(field: StatementField, headers: readonly string[]): number | undefined {
   const names: readonly string[] = usualHeaders[field];

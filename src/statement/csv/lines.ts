@@ -20,7 +20,7 @@ export type Bytes = Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | s
 
 /**
  * Splits bytes into lines, and decodes them strictly. A line that is too long or not in the encoding becomes
- * a problem, and reading goes on. Throws `statement_unreadable` for UTF-16.
+ * a problem, and reading goes on. Throws `statement_unreadable` for UTF-16, and for Excel, ZIP and PDF files.
  */
 export async function* readTextLines(
   bytes: Bytes,
@@ -57,7 +57,7 @@ class LineSplitter {
   take(piece: Buffer): Line[] {
     let bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, piece]) : piece;
     if (!this.#started) {
-      // A byte order mark has up to three bytes.
+      // A byte order mark has up to three bytes, so reading begins when three bytes have arrived.
       this.#rest = bytes;
       if (bytes.length < 3) return [];
       bytes = this.#withoutMark(bytes);

@@ -5,13 +5,15 @@ import { isDateTime, offsetMsOf } from "../../shared/date-time.js";
 export interface CellOptions {
   /** The character before the decimals of an amount. @default "." */
   decimalSeparator: "." | ",";
-  /** The separator between groups of three digits. A space means any kind of space. @default none */
+  /**
+   * The separator between groups of three digits. `" "` also means no-break and thin spaces. @default none
+   */
   groupSeparator: "" | "," | "." | "'" | " ";
   /** The order of day, month and year. @default "iso" */
   timeFormat: "iso" | "day-first" | "month-first";
   /**
    * The UTC offset of the statement, such as `"+03:00"` or `"Z"`. Times without an offset have this offset.
-   * Without a `period`, the days of the statement begin and end in it.
+   * Without a `period`, the days of the statement begin and end in this offset.
    *
    * @default Times without an offset are in UTC. The days are in the offset of each time.
    */

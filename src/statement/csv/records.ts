@@ -19,7 +19,7 @@ export interface RecordOptions {
   header: boolean;
 }
 
-/** Joins lines to records. If a record breaks the rules, only its first line is lost. */
+/** Joins lines to records. If a record breaks the rules of RFC 4180, only its first line is lost. */
 export class RecordReader {
   readonly #options: RecordOptions;
   #delimiter: string | undefined;
@@ -68,7 +68,7 @@ export class RecordReader {
     this.#delimiter ??= guessDelimiter(text);
     const split = splitFields(text, this.#delimiter);
     if ("fields" in split) {
-      // Spreadsheets write empty rows below their last row.
+      // Spreadsheets write empty rows below their last row. These rows are left out.
       const isEmpty = split.fields.every((field) => field.trim() === "");
       return isEmpty ? [] : [this.#record(number, split.fields)];
     }
@@ -87,7 +87,8 @@ export class RecordReader {
     const cells = text.split(this.#delimiter ?? guessDelimiter(text)).length;
     const isAbove = header && this.#width === undefined;
     if (isAbove && cells > 1) this.#skipped = { line: number, cells };
-    // An id may begin with the prefix. A line with one cell has no amount, so it is no payment.
+    // Among the rows, a line with several cells is no comment, because an id may begin with the prefix. A
+    // line with one cell has no amount, so it is a comment.
     return isAbove || cells === 1;
   }
 
@@ -132,7 +133,7 @@ type Split =
 
 /** Splits the text of a record by RFC 4180. Quoted fields may hold delimiters, line breaks and marks. */
 function splitFields(text: string, delimiter: string): Split {
-  // Most statements have no quotation mark.
+  // Most statements have no quotation mark, so this case is fast.
   if (!text.includes('"')) return { fields: text.split(delimiter) };
   const fields: string[] = [];
   for (let at = 0; ; at += 1) {
@@ -155,7 +156,9 @@ function splitFields(text: string, delimiter: string): Split {
   }
 }
 
-/** Returns the field whose quotation mark is at `start`, and its end; `undefined` if it does not end. */
+/**
+ * Returns the field whose quotation mark is at `start`, and its end; `undefined` if the field is not closed.
+ */
 function quotedField(text: string, start: number): { value: string; end: number } | undefined {
   let from = start + 1;
   for (;;) {

@@ -23,7 +23,7 @@ export function formatTime(time: string): string {
 
 /**
  * Returns the first and the last day of a half-open period, or its only day. Returns times if the period does
- * not begin and end at midnight.
+ * not begin and end at midnight UTC.
  */
 export function formatPeriod({ from, to }: { from: string; to: string }): string[] {
   const isDay = (time: string): boolean => time.endsWith("T00:00:00.000Z");

@@ -70,12 +70,12 @@ export interface StatementFinding {
   /** With `payout_differs`: the id of the payout. */
   payout?: string;
   /**
-   * With `paid_twice`: the payment that fulfils the order. With `id_differs`: the other payment or the other
-   * id. With `missing_here` and `unpaid_here`: the only other payment whose customer gave the number of the
-   * row.
+   * With `paid_twice`: the clientId of the payment that fulfils the order. With `id_differs`: the other
+   * clientId or service id. With `missing_here` and `unpaid_here`: the clientId of the only other payment
+   * whose customer gave the number of the row.
    */
   other?: string;
-  /** With `unmatched_row`, if the row is paid: at most five payments that fit the row. */
+  /** With `unmatched_row`, if the row is a payment and paid: at most five payments that fit the row. */
   candidates?: readonly Candidate[];
   /** With `bad_row` and `unmatched_row`: the problem of the row. */
   problem?: RowProblem;

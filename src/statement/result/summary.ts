@@ -8,7 +8,10 @@ export interface Sum {
   value: string;
 }
 
-/** The groups of paid rows. Each paid row is in exactly one group, so the groups add up to `statement`. */
+/**
+ * The groups of paid rows, without refunds and payouts. Each row is in exactly one group, so the groups add
+ * up to `statement`.
+ */
 export type RowBucket =
   | "matched"
   | Exclude<
@@ -25,17 +28,19 @@ export type RowBucket =
 export interface CurrencyTotals {
   /** Three capital letters of ISO 4217. */
   currency: string;
-  /** All paid rows. */
+  /** All paid rows, without refunds and payouts. */
   statement: Sum;
   /** All payments that were completed in the period. */
   stored: Sum;
   /** The paid rows of the statement, by group. */
   rows: Record<RowBucket, Sum>;
-  /** Completed payments that the statement does not list. */
+  /**
+   * Payments that were completed in the period and that no row lists, except those in `onOtherStatements`.
+   */
   missingThere: Sum;
-  /** Completed payments that the statement lists with another status. */
+  /** Completed payments that the statement lists with a status that does not mean "paid". */
   unpaidThere: Sum;
-  /** Payments after the first of their reference. The other sums contain them too. */
+  /** Paid payments of a reference after the first paid payment. The other sums contain them too. */
   paidTwice: Sum;
   /** Payments of `at_edge` and `accepted_here`. Their rows may be on other statements. */
   onOtherStatements: Sum;
@@ -59,7 +64,7 @@ export interface ChannelTotals {
   source: string;
   /** The currency of the sums. */
   currency: string;
-  /** All paid rows of the channel. */
+  /** All paid rows of the channel, without refunds and payouts. */
   statement: Sum;
   /** Paid rows that agree with the stored payment. */
   matched: Sum;
@@ -69,7 +74,7 @@ export interface ChannelTotals {
 
 /** Counts and sums of a whole run. */
 export interface StatementSummary {
-  /** The half-open period in ISO 8601 UTC. Absent if the statement is empty and no period was given. */
+  /** The half-open period in ISO 8601 UTC. `compareStatement` always sets it. */
   period?: { from: string; to: string };
   /** The numbers of rows. */
   rows: {

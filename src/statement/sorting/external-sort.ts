@@ -7,7 +7,7 @@ import { mergeRuns, writeRun } from "./merge-runs.js";
 export interface SortLimits {
   /** The number of lines that are held in memory. @default 16_384 */
   runLines?: number;
-  /** The number of runs that are merged in one pass. Each takes an open file and 32 KiB. @default 64 */
+  /** The number of runs that are merged in one pass. Each run takes an open file and 32 KiB. @default 64 */
   fanIn?: number;
 }
 

@@ -68,7 +68,9 @@ class RunReader {
     this.#batches = readBatches(file);
   }
 
-  /** Goes to the next line. Returns `false` if {@link refill} must be called for it. */
+  /**
+   * Goes to the next line. Returns `false` if the batch has no more lines, so that {@link refill} is needed.
+   */
   advance(): boolean {
     if (this.#next === this.#lines.length) return false;
     this.current = this.#lines[this.#next++];
