@@ -16,14 +16,20 @@ import { readStored, rematch, rematchIn } from "../webhook/recording/rematch.js"
 
 /** A payment that other code created at the service. */
 export interface Adoption extends Pick<PaymentRequest, "reference" | "total" | "metadata"> {
-  /** The clientId that the other code gave to the service: 1 to 64 characters of A-Z a-z 0-9 . _ : - */
+  /**
+   * The clientId that the other code gave to the service: 1 to 64 characters of A-Z a-z 0-9 . _ : -, not only
+   * dots.
+   */
   clientId: string;
   /**
-   * The service's id of the payment. Give it if you know it. Otherwise the first verified webhook with this
-   * clientId and amount sets it.
+   * The service's id of the payment. Give this id if you know it. Otherwise the first verified webhook with
+   * the payment's clientId and amount sets the id.
    */
   serviceId?: string | undefined;
-  /** The person who adopts the payment, for the history: 1 to 128 characters. @default a program adopts it */
+  /**
+   * The person who adopts the payment, for the history: 1 to 128 characters.
+   * @default nobody: a program adopts the payment
+   */
   by?: string | undefined;
   /** The reason, for readers of the history: 1 to 1,000 characters. Needed with `by`. */
   reason?: string | undefined;
@@ -60,7 +66,8 @@ export async function adoptPayment<Tx>(parts: RecordingParts<Tx>, given: Adoptio
   const { adopted } = planned;
   if (adoption.dryRun) return planned;
   if (adopted) parts.announceEvents();
-  // A webhook may have been recorded meanwhile. Its recorder also looks for its payment after the commit.
+  // A webhook may have been recorded while this call stored the payment, so the waiting webhooks are decided
+  // again. If a webhook is recorded later, its recorder looks for the payment.
   await rematch(parts, [adoption.clientId]);
   return { payment: (await parts.store.find(adoption.clientId))!, adopted };
 }
@@ -110,23 +117,24 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
       ...(metadata !== undefined && { metadata }),
       createdAt: at,
       updatedAt: at,
-      // The webhooks of the payment may have been sent long ago.
+      // The webhooks of the payment may have been sent long ago, so its first lookup is due now.
       nextLookupAt: at,
     };
     if (dryRun) {
       const waiting = await store.rematchable(tx, [clientId]);
-      // A webhook may name a service id that another payment has.
+      // A webhook may name the service id of another payment, so that payment is read, too.
       const named = keysOf(waiting.map((webhook) => ({ message: readStored(webhook) })));
       const known = await store.lock(tx, { ...named, references: [reference], readOnly: true });
       return decideWaiting(parts, waiting, [...known.payments, payment]);
     }
-    // A reference without payments has no row to lock. While this payment is open, no other first attempt can
-    // be stored.
+    // A reference without payments has no row to lock, so the payment is open at first. While it is open, no
+    // other first attempt can be stored.
     const isFirst = payments.every((other) => other.reference !== reference);
     const { takenClientIds } = await store.save(tx, { created: [{ ...payment, open: isFirst }] });
     if (takenClientIds.length > 0) throw new AdoptionOutdated();
     if (isFirst) await store.save(tx, { updated: [payment] });
-    // The webhooks are decided in the same commit. If its answer is lost, no other code decides them.
+    // The webhooks are decided in the same transaction. If the answer to its commit is lost, this call ends
+    // and decides nothing later.
     await rematchIn(tx, parts, [clientId], { limit: store.maxGroup === Infinity ? Infinity : 1 });
     if (by !== undefined) {
       const now = (await store.lock(tx, { clientIds: [clientId] })).payments;
@@ -150,7 +158,7 @@ function adoptionsOf(
   return [{ id: `${what}:${clientId}`, clientId, action: "adopted", ...before, after, by, reason, at }];
 }
 
-/** Returns the last payment as its waiting webhooks would change it, and their new outcomes. */
+/** Returns the last of the payments as its waiting webhooks would change it, and their new outcomes. */
 function decideWaiting<Tx>(
   { newId, policy, now }: RecordingParts<Tx>,
   waiting: readonly WebhookRecord[],

@@ -63,8 +63,8 @@ export interface Health {
   /** Counts from the store. Absent if the store did not answer in time. */
   counts?: StoreCounts;
   /**
-   * The number of entries of each rule in `payments.attention`, snoozed entries included: at most 10,000 of a
-   * rule, 500 of `claimed`. Absent for none. Entries about this process alone are in `reasons`.
+   * The number of cases of each rule in `payments.attention`: at most 10,000, or 500 of `claimed`. Snoozed
+   * entries, each webhook and all dead dispatches count. Cases of this process alone are in `reasons`.
    */
   attention?: { readonly [Rule in AttentionRule]?: number };
   /** The handlers that people have paused or limited. Absent if there are none. */
@@ -111,7 +111,7 @@ export interface HealthParts<Tx> extends Pick<Intake, "foreign"> {
   hanging: () => number;
   /** Returns the number of sweeps in a row that have failed, and the last error. */
   sweepFailure: () => { count: number; error: unknown } | undefined;
-  /** Returns why the store is an older copy or another store; `undefined` if it never was. */
+  /** Returns the error that the store became an older copy or another store; `undefined` if it never did. */
   wentBack: () => Error | undefined;
   /** Returns a message if no webhook comes any more. */
   silence: () => string | undefined;
@@ -122,7 +122,7 @@ export interface HealthParts<Tx> extends Pick<Intake, "foreign"> {
   timeoutMs: number;
   /** The age from which a webhook without its payment needs a person. */
   unmatchedAfterMs: number;
-  /** The age from which an undone event degrades the health. */
+  /** The age from which an event with a dispatch that is not done degrades the health. */
   lateMs: number;
   spoolingDownAfterMs: number;
 }

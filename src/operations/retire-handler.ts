@@ -12,7 +12,7 @@ const batchSize = 500;
 /** Options of `payments.retireHandler`. */
 export interface RetireHandlerOptions {
   /**
-   * The event whose registration of the name is retired, or `"*"` for that of `onAny`.
+   * The event for which the name is retired. `"*"` retires the registration with `onAny`.
    * @default all events
    */
   event?: EventType | "*" | undefined;
@@ -21,7 +21,9 @@ export interface RetireHandlerOptions {
    * @default no name is kept
    */
   by?: string | undefined;
-  /** The reason, for other people: 1 to 1,000 characters. @default no reason is kept */
+  /**
+   * The reason, for other people: 1 to 1,000 characters. Give it only with `by`. @default no reason is kept
+   */
   reason?: string | undefined;
 }
 
@@ -29,7 +31,8 @@ export interface RetireHandlerOptions {
  * Retires a handler name, in batches that commit separately. Returns the number of retired dispatches. After
  * an interrupted call, a second call continues. Logs a warning if the name is not in the store.
  *
- * @throws TillkitError `handler_registered`
+ * @throws TillkitError `handler_registered` if this process has the handler; `option_invalid` if an option is
+ * not valid
  */
 export async function retireHandler<Tx>(
   parts: ChangeParts<Tx> & { handlers: Handlers<Tx>; logger: Logger },

@@ -8,8 +8,8 @@ export interface StatementOptions {
    * The period of the statement. Payments that were completed in the period must be on the statement. `to` is
    * not included. A string in ISO 8601 needs an offset or `Z`.
    *
-   * @default the whole days from the earliest to the latest `time` of the rows, in the offset of each; then
-   * every row needs a time
+   * @default the whole days from the earliest to the latest `time` of the rows, in the offset of each time.
+   * Without a period, every row of a payment or a refund needs a time
    */
   period?: { from: Date | string; to: Date | string } | undefined;
   /**
@@ -21,12 +21,13 @@ export interface StatementOptions {
    * The prefix of this shop's clientIds. Rows with another prefix are foreign and are not compared, unless
    * they name an adopted payment.
    *
-   * @default the kit's `clientIdPrefix`
+   * @default the kit's `clientIdPrefix` in `payments.compareStatement`. In the function `compareStatement`,
+   * no prefix, so that no row is foreign
    */
   clientIdPrefix?: string | undefined;
   /**
    * The time from each end of the period in which an unlisted completion is `at_edge` instead of
-   * `missing_there`.
+   * `missing_there`, in milliseconds.
    * @default 0
    */
   edgeMs?: number | undefined;
@@ -83,7 +84,7 @@ const optionNames = {
   sort: 1,
 } satisfies NamesOf<StatementOptions>;
 
-/** Checks the options and fills in defaults. Throws `option_invalid`. */
+/** Checks the options and fills in defaults. Throws `option_invalid` if an option is not valid. */
 export function resolveStatementOptions(options: StatementOptions) {
   const { period, paidStatuses = defaultPaidStatuses, edgeMs = 0, createdFrom } = options;
   const unknown = describeUnknown(options, optionNames) ?? describeUnknown(period, { from: 1, to: 1 });

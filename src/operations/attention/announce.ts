@@ -41,8 +41,8 @@ interface Announcement {
 
 /**
  * Returns a function that compares open entries with announced entries and raises `attention.opened`,
- * `attention.closed` and `attention.reminder`. Each call reads a bounded number of entries, and the next call
- * continues there. A call resolves to the number of events.
+ * `attention.closed` and `attention.reminder`. Each call reads a bounded number of entries. The next call
+ * continues with the entries that are left. A call resolves to the number of events.
  */
 export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number): () => Promise<number> {
   const { store, maxGroup: limit } = parts;

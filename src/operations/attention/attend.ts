@@ -24,8 +24,8 @@ import { type Fact, ruleTable } from "./rules.js";
 export interface AttentionAction {
   /**
    * - `assign`: the person `to` looks after the entry. Without `to`, the person `by` does.
-   * - `snooze`: the entry is not listed until the time `until`. It is listed again later if its fact still
-   *   exists.
+   * - `snooze`: the entry is not listed until the time `until`. After this time it is listed again, if its
+   *   fact still exists.
    * - `note`: the `reason` is kept for other people.
    * - `settle`: nothing more needs to be done. The stored payment, webhooks or dispatch are kept as evidence.
    */
@@ -45,7 +45,10 @@ export interface AttentionAction {
   document?: string | undefined;
   /** The `version` of the entry that the person saw. The action fails if the entry has another version. */
   version?: number | undefined;
-  /** The key of the action, for example of one click: 1 to 128 characters. Repeating it does nothing. */
+  /**
+   * The key of the action, for example of one click: 1 to 128 characters. A second action with this key
+   * changes nothing.
+   */
   key?: string | undefined;
   /**
    * Whether nothing is stored. `changed` then says whether the action would change the entry.
@@ -66,7 +69,7 @@ export interface AttendedEntry {
 export type AttendParts<Tx> = FactParts<Tx> & RecordingParts<Tx>;
 
 const maxChanges = 50;
-/** The number of webhooks that a settlement keeps as evidence. All webhooks stay in the store. */
+/** The maximum number of webhooks that a settlement keeps as evidence. All webhooks stay in the store. */
 const maxShown = 50;
 const maxSnoozeMs = 366 * 24 * 60 * 60 * 1000;
 const did = { assign: "assigned", snooze: "snoozed", note: "noted", settle: "settled" } as const;
@@ -74,7 +77,7 @@ const did = { assign: "assigned", snooze: "snoozed", note: "noted", settle: "set
 /**
  * Does one action on one entry. Stores the person, the time, the reason, and the state before and after.
  *
- * @throws TillkitError `resolution_invalid`
+ * @throws TillkitError `resolution_invalid` if a field of the action is not valid, or the id names no rule
  * @throws TillkitError `resolution_not_possible` if the entry is closed, or if `settle` cannot close it
  * because only the steps in `next` can
  * @throws TillkitError `store_conflict` if another person was faster; the message has that person's action
@@ -122,7 +125,7 @@ export async function attend<Tx>(
 
 /**
  * Writes the note. The action `settle` also writes the changes that end the fact. Throws `store_conflict` if
- * the fact has changed meanwhile.
+ * the entry's payment, webhooks or claim have changed meanwhile.
  */
 async function saveAction<Tx>(
   parts: AttendParts<Tx>,
@@ -187,7 +190,7 @@ function valueAfter(given: AttentionAction, before: AttentionNote, change: Atten
   const { by, reason, document } = given;
   const { payment, dispatch, claim } = fact;
   const webhooks = fact.webhooks?.slice(-maxShown).map(({ rawBody, ...webhook }) => {
-    // The webhook's bytes may be pruned.
+    // If the bytes were pruned, there is nothing to make a digest of.
     if (rawBody.length === 0) return webhook;
     return { ...webhook, sha256: createHash("sha256").update(rawBody).digest("hex") };
   });
@@ -210,7 +213,10 @@ function valueAfter(given: AttentionAction, before: AttentionNote, change: Atten
   };
 }
 
-/** Returns whether a change has the action's key, or the last change has its person and content. */
+/**
+ * Returns whether the action was done before: a change has the same key, or the last change has the same
+ * person and the same content.
+ */
 function isRepeated(
   change: AttentionChange,
   { changes, settled, snoozedFor }: AttentionNote,

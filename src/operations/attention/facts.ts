@@ -144,7 +144,7 @@ function ofWebhooks<Tx>(parts: FactParts<Tx>): Source {
         if (others) others.push(one);
         else byClient.set(one.clientId!, [one]);
       }
-      // The webhooks of other payments may have filled that page.
+      // If the webhooks of some payments filled the page, those of each other payment are read separately.
       for (const clientId of named)
         if (!byClient.has(clientId)) byClient.set(clientId, await about(rule, [clientId]));
       const facts = webhooks.map((one): Fact => {
@@ -196,7 +196,7 @@ function factOfPayment(rule: AttentionRule, payment: Payment): Fact {
 
 function factOfWebhooks(rule: AttentionRule, webhooks: readonly WebhookRecord[]): Fact {
   const { clientId, receiptId, receivedAt } = webhooks[0]!;
-  // A person can accept only a webhook that reports a completion.
+  // A person can accept only a webhook that reports a completion, so the newest of these is chosen, if any.
   const webhook = webhooks.findLast(({ status }) => status === "completed") ?? webhooks.at(-1)!;
   const position = [receivedAt, receiptId] as const;
   return { rule, subject: clientId ?? receiptId, since: receivedAt, position, webhook, webhooks };

@@ -22,7 +22,10 @@ export interface AttentionQuery {
    * @default false
    */
   settled?: boolean | undefined;
-  /** Lists only the entries of this person, or with `null` those of nobody. @default all entries */
+  /**
+   * Lists only the entries of this person, or with `null` the entries that nobody looks after.
+   * @default all entries
+   */
   assigned?: string | null | undefined;
   /** The maximum number of entries on one page: 1 to 200. @default 50 */
   limit?: number | undefined;
@@ -32,7 +35,10 @@ export interface AttentionQuery {
 
 /** One page of entries that need a person. */
 export interface AttentionList {
-  /** The entries: the most urgent rule first, and within a rule the oldest entry first. */
+  /**
+   * The entries of the most urgent rule first. Within a rule, the oldest payment, webhook or event comes
+   * first. Handlers and reasons of the health are in alphabetical order.
+   */
   entries: AttentionEntry[];
   /** The cursor of the next page; absent on the last page. Other pages may have less than `limit` entries. */
   cursor?: string;

@@ -7,7 +7,10 @@ import { type Fact, ruleTable } from "./rules.js";
 
 const maxSubjects = 20;
 
-/** Returns the open entries about one payment, its newest webhooks and dispatches, the most urgent first. */
+/**
+ * Returns the open entries about one payment and about its newest webhooks and dispatches, the most urgent
+ * first.
+ */
 export async function openEntries<Tx>(
   parts: FactParts<Tx>,
   { clientId, payment, entries }: Pick<PaymentHistory, "clientId" | "payment" | "entries">,

@@ -26,7 +26,10 @@ export interface Fact {
   webhooks?: readonly WebhookRecord[];
   dispatch?: DispatchRecord;
   claim?: OpenClaim;
-  /** Set if the row is no fact of its own: it needs no person any more, or an older row has the same fact. */
+  /**
+   * Set if the stored record is not a fact of its own: it needs no person any more, or it belongs to the fact
+   * of an older record.
+   */
   isGone?: true;
   /** The text about a handler or about this process, for people. */
   text?: string;
@@ -37,7 +40,7 @@ export interface Rule {
   /** The kind of subject. Facts of `process` are about this process only, and are in no store. */
   of: "claim" | "payment" | "webhook" | "dispatch" | "handler" | "process";
   /**
-   * The minimum age of a fact that is an entry, in milliseconds. `unmatched` is the option
+   * The minimum age at which a fact becomes an entry, in milliseconds. `unmatched` means the option
    * `unmatchedAfterMs`.
    * @default 0
    */
@@ -75,7 +78,10 @@ function amountOptions(fact: Fact): string {
   return `--amount ${value} --currency ${currency}`;
 }
 
-/** Returns why a payment is late. The payment does not keep an earlier report that ended it. */
+/**
+ * Returns why a payment is late. The last reason is general, because a payment does not keep the report that
+ * ended it.
+ */
 function whyLate({ payment }: Fact): string {
   const { cancelReturnedAt, completedAt = "", replacedBy, overdueAt, failure } = payment ?? {};
   if (cancelReturnedAt !== undefined && cancelReturnedAt < completedAt)

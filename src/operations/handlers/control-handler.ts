@@ -17,7 +17,8 @@ export interface PauseOptions {
   /** The name of the person who pauses the handler: 1 to 128 characters. */
   by: string;
   /**
-   * The key of this change, for example of one click: 1 to 128 characters. Repeating the key does nothing.
+   * The key of this change, for example of one click: 1 to 128 characters. A second change with this key does
+   * nothing.
    * @default none
    */
   key?: string | undefined;
@@ -30,7 +31,8 @@ export interface ResumeOptions {
   /** The reason, for other people: 1 to 1,000 characters. @default no reason is kept */
   reason?: string | undefined;
   /**
-   * The key of this change, for example of one click: 1 to 128 characters. Repeating the key does nothing.
+   * The key of this change, for example of one click: 1 to 128 characters. A second change with this key does
+   * nothing.
    * @default none
    */
   key?: string | undefined;
@@ -38,12 +40,16 @@ export interface ResumeOptions {
 
 /** Options of `payments.limitHandler`. */
 export interface LimitOptions {
-  /** The runs in a second of all processes: more than 0, at most 10,000. `null` removes the limit. */
+  /**
+   * The maximum number of runs per second, over all processes: more than 0, at most 10,000. `null` removes
+   * the limit.
+   */
   perSecond: number | null;
   /** The person who limits the handler: 1 to 128 characters. @default no name is kept */
   by?: string | undefined;
   /**
-   * The key of this change, for example of one click: 1 to 128 characters. Repeating the key does nothing.
+   * The key of this change, for example of one click: 1 to 128 characters. A second change with this key does
+   * nothing.
    * @default none
    */
   key?: string | undefined;
@@ -51,7 +57,10 @@ export interface LimitOptions {
 
 /** A handler after a change. */
 export interface ControlledHandler extends HandlerControl {
-  /** Whether the handler was changed. False if it was already in the wanted state. */
+  /**
+   * Whether the handler was changed. False if it was already in the wanted state, or if the key was used
+   * before.
+   */
   changed: boolean;
 }
 
@@ -193,7 +202,7 @@ export async function changeNote<Tx>(
 async function expectKnown<Tx>(store: PaymentStore<Tx>, name: string): Promise<void> {
   const names = (await store.handlers()).map((one) => one.name);
   if (names.includes(name)) return;
-  // An earlier version kept the pause of a retired name.
+  // An earlier version kept the pause of a retired name, so a person must be able to end such a pause.
   if ((await readControls(store)).some((one) => one.name === name && one.paused)) return;
   const hint = names.length > 0 ? suggestion(name, names) : "It knows none yet.";
   throw new TillkitError(

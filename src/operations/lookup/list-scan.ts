@@ -17,7 +17,7 @@ export interface ListScanParts {
 const pageSize = 100;
 const maxPagesPerRun = 5;
 const maxWanted = 1000;
-/** The minimum time for which the scan looks for a payment. The last lookup of a payment may come late. */
+/** The minimum time for which the scan looks for a payment, because a payment's last lookup may come late. */
 const minWantedMs = 3_600_000;
 
 /**

@@ -12,7 +12,9 @@ import { canLookUp, withNextLookup, type LookupTimes } from "./schedule.js";
 
 /** The times and limits of lookups. */
 export interface LookupsOptions extends LookupTimes {
-  /** The fields that the configured scheme covers. The kit trusts only these in the service's answers. */
+  /**
+   * The fields that the configured scheme covers. In the service's answers, the kit trusts only these fields.
+   */
   covers: Arrival["covers"];
   /** The maximum number of requests of this process in one second. */
   perSecond: number;
@@ -46,7 +48,10 @@ interface ClaimedLookup {
   serviceIds: readonly string[];
 }
 
-/** Returns whether the clock has jumped forward. The times differ a little because both are read. */
+/**
+ * Returns whether the clock has jumped forward. Less than a second is no jump, because the two times are read
+ * one after the other.
+ */
 function isJumped(now: Date, cautious: Date): boolean {
   return now.getTime() - cautious.getTime() > 1000;
 }
@@ -106,11 +111,15 @@ export class Lookups<Tx> {
     if (this.#closing.signal.aborted) return;
     if (this.#waiting.size < maxWaiting) this.#waiting.add(clientId);
     this.#hasMore = true;
-    // The drain starts even if the set is full: nothing else looks up payments that are left after failures.
+    // The drain starts even if the set is full, because payments that earlier failures left may have no other
+    // lookup.
     this.#startDrain();
   }
 
-  /** Looks up one payment whose browser came back, unless its webhook arrives first. */
+  /**
+   * Looks up one payment some time after the customer's browser came back, unless a webhook completes it
+   * first.
+   */
   askAfterReturn(clientId: string): void {
     if (this.#timers.size >= maxWaiting) return;
     const timer = setTimeout(() => {
@@ -158,8 +167,8 @@ export class Lookups<Tx> {
   }
 
   #startDrain(): void {
-    // The error is ignored: an unavailable store is reported elsewhere, and the sweep looks up the payments
-    // too.
+    // The error is ignored, because an unavailable store is reported elsewhere, and the sweep looks up the
+    // payments that are due.
     this.#draining ??= this.#drain()
       .catch(() => {})
       .finally(() => {
@@ -196,7 +205,8 @@ export class Lookups<Tx> {
       const at = now();
       const isDue = (payment: Payment) =>
         canLookUp(payment) && (isEarly || payment.nextLookupAt! <= at.toISOString());
-      // A customer may come back, or claim a payment, after its last lookup.
+      // A customer may come back, or claim a payment, after its last lookup. The payment is then looked up
+      // once more.
       const isOver = ({ state, lookups }: Payment) =>
         isEarly && state !== "completed" && lookups !== undefined;
       const claimed = payments.filter(
@@ -233,7 +243,7 @@ export class Lookups<Tx> {
     return named;
   }
 
-  /** Resolves to whether the next payment may be looked up. */
+  /** Looks up one payment. Resolves to whether the next payment may be looked up. */
   async #ask({ payment, serviceIds }: ClaimedLookup): Promise<boolean> {
     // The scan also runs if a webhook names an id, because the service may not know that id.
     if (payment.serviceId === undefined) this.#scan.want(payment);

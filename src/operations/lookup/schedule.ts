@@ -17,9 +17,10 @@ export function canLookUp({ state, nextLookupAt }: Payment): boolean {
 
 /**
  * Returns the payment with one more counted lookup and the time of the next lookup. The time between lookups
- * doubles up to `maxDelayMs`. After the deadline there is no next lookup. Both the time and the deadline
- * start again when the service reports the payment as paid, because a single lookup may fail. `cautiousNow`
- * is the time without new jumps of the clock. Until it reaches the deadline, no lookup is the last one.
+ * doubles up to `maxDelayMs`. After the deadline, which is `giveUpAfterMs` after the creation, there is no
+ * next lookup. When the service reports the payment as paid, the time between lookups and the deadline start
+ * again, because a single lookup may fail. `cautiousNow` is the time without new jumps of the clock. Until it
+ * reaches the deadline, no lookup is the last one.
  */
 export function withNextLookup(payment: Payment, now: Date, times: LookupTimes, cautiousNow = now): Payment {
   const { afterMs, maxDelayMs, giveUpAfterMs } = times;

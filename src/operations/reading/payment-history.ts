@@ -34,7 +34,9 @@ export type HistoryEntry = {
   | { kind: "created" }
   | { kind: "reported"; reported: LastReport }
   | { kind: "return"; to: "success" | "cancel" }
-  /** A claim on the return page, with the customer's `number`. The service may have reported it. */
+  /**
+   * A claim on the return page, with the customer's `number`, and whether the service reported this number.
+   */
   | { kind: "claim"; number: string; isReported: boolean }
   | { kind: "webhook" | "lookup"; receiptId: string; status?: string; copies: number }
   | { kind: "decision"; receiptId: string; outcome: WebhookRecord["outcome"]; reason?: string }
@@ -50,9 +52,9 @@ export type HistoryEntry = {
 export interface PaymentHistory {
   /** The clientId that was asked for. */
   clientId: string;
-  /** The stored payment. Absent if only unmatched webhooks have the clientId. */
+  /** The stored payment. Absent if the store has no payment with the clientId. */
   payment?: Payment;
-  /** The other payments of the same reference, oldest first; at most 100. */
+  /** The other payments of the same reference, oldest first; at most 101. */
   others: Payment[];
   /** The entries, oldest first. Only the first page has entries from the payment's own fields. */
   entries: HistoryEntry[];
@@ -91,8 +93,8 @@ const kinds = [
 ];
 
 /**
- * Returns every webhook, lookup, decision, event, dispatch, return and resolution of one clientId, with times
- * and reasons. The first page has the newest records.
+ * Returns one page of what happened to a clientId: its webhooks, lookups, decisions, events, dispatches,
+ * returns, claims and people's actions, with times and reasons. The first page has the newest records.
  *
  * @throws TillkitError `query_invalid`
  */

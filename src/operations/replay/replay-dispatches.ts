@@ -21,8 +21,9 @@ export interface DispatchQuery {
   /** Selects dispatches that died at this time or later, by the database's clock. */
   since?: Date | undefined;
   /**
-   * The id of a run of several calls: 1 to 64 ASCII characters without spaces. The first call returns it. A
-   * later call with this id skips the dispatches that the run has revived before and that are dead again.
+   * The id of a run, which may have several calls: 1 to 64 ASCII characters without spaces. The first call
+   * returns the id. A later call with this id skips the dispatches that the run has revived before and that
+   * are dead again.
    *
    * @default a new id
    */
@@ -32,10 +33,13 @@ export interface DispatchQuery {
   /** Whether the dispatches are only returned, and not run again. @default true */
   dryRun?: boolean | undefined;
   /**
-   * The person who does it, for the history of each payment: 1 to 128 characters. @default no name is kept
+   * The person who runs the dispatches again, for the history of each payment: 1 to 128 characters.
+   * @default no name is kept
    */
   by?: string | undefined;
-  /** The reason, for readers of the history: 1 to 1,000 characters. @default no reason is kept */
+  /**
+   * The reason, for readers of the history: 1 to 1,000 characters. It is kept only with `by`. @default none
+   */
   reason?: string | undefined;
 }
 
@@ -52,8 +56,9 @@ export interface RevivedDispatches {
 }
 
 /**
- * Makes dead dispatches pending again, with all their attempts. A process with the handler runs them with the
- * event as it was recorded and the same `idempotencyKey`.
+ * Makes dead dispatches pending again, with the full number of attempts. A dry run only returns them. A
+ * process with the handler runs the dispatches with the event as it was recorded and the same
+ * `idempotencyKey`.
  *
  * @throws TillkitError `query_invalid`
  */
@@ -90,7 +95,8 @@ export async function replayDispatches<Tx>(
 
 /**
  * Stores who made the first call of a run, before that call revives dispatches. Throws `query_invalid` if the
- * run began with other conditions, because it would revive dispatches that nobody selected.
+ * run began with other conditions, because this call would revive dispatches that the first call did not
+ * select.
  */
 async function keepRetry<Tx>(
   { store, now }: Pick<RecordingParts<Tx>, "store" | "now">,

@@ -13,7 +13,8 @@ export interface ReplayParts<Tx> extends RecordingParts<Tx>, Pick<ReceiveParts, 
 
 /**
  * Receives a refused webhook as if the service had sent it again: verifies and decides it, and records it
- * unless this is a dry run. Returns the change; `undefined` if the webhook is recorded already.
+ * unless this is a dry run. Returns the change; `undefined` if the webhook is recorded already, or if only
+ * the spool could keep it.
  *
  * @throws WebhookRejectedError if the signature does not match now
  */

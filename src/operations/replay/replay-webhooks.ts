@@ -33,7 +33,8 @@ export interface ReplayQuery {
   /** Whether to report the changes without storing them. @default true */
   dryRun?: boolean | undefined;
   /**
-   * The person who replays, for the history of each payment: 1 to 128 characters. @default a program replays
+   * The person who replays, for the history of each payment: 1 to 128 characters.
+   * @default nobody: a program replays
    */
   by?: string | undefined;
   /** The reason, for readers of the history: 1 to 1,000 characters. Needed with `by`. */
@@ -71,10 +72,11 @@ const maxListed = 1000;
 /**
  * Decides stored webhooks again, from the payments as they are now. Each webhook keeps the coverage that its
  * signature had when it was verified. A dry run only reports the changes. Another run stores them page by
- * page, each page with its events in one transaction. An applied webhook is never reverted. A second run
- * changes nothing more.
+ * page, each page with its events in one transaction, or in several if the store limits its writes. An
+ * applied webhook is never reverted. A second run changes nothing more.
  *
- * @throws TillkitError `query_invalid`
+ * @throws TillkitError `query_invalid`, or `resolution_invalid` if `by` or `reason` is not valid, or one of
+ * them is missing
  * @throws WebhookRejectedError if the signature of `refused` does not match
  */
 export async function replayWebhooks<Tx>(parts: ReplayParts<Tx>, query: ReplayQuery = {}): Promise<Replayed> {
@@ -121,7 +123,7 @@ interface Run {
   person: Pick<ResolutionRecord, "by" | "reason"> | undefined;
   /** Payments as a dry run would have stored them, by clientId. */
   unsaved: Map<string, Payment>;
-  /** The eventKeys, by the current rules, of this replay's webhooks that are stored with another eventKey. */
+  /** The new eventKeys of this replay's webhooks that have another eventKey by the current rules. */
   seen: Set<string>;
 }
 

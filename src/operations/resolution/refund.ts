@@ -57,7 +57,8 @@ export function refuseOtherRefund({ refund }: ResolutionRecord, given: Resolutio
 
 /**
  * Returns the payment after a refund, the refund to store, and its events. Throws `resolution_not_possible`
- * if less than the amount is left.
+ * if nothing or less than the amount is left. Throws `resolution_invalid` or `evidence_mismatch` if the
+ * amount does not fit the payment or the evidence.
  */
 export function applyRefund(
   resolution: ResolutionRecord,

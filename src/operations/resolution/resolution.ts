@@ -43,8 +43,8 @@ export interface Resolution {
   reversal?: boolean | undefined;
   /**
    * The evidence that the payment is paid, or that money went back. `accept` needs evidence for an
-   * inadmissible webhook, and for a payment without a webhook that is not completed. It takes no evidence
-   * with other webhooks.
+   * inadmissible webhook. `accept` also needs evidence if only a clientId is given and that payment is not
+   * completed. `accept` takes no evidence with other webhooks.
    */
   evidence?: Evidence | undefined;
   /** The reason, for readers of the history: 1 to 1,000 characters. */
@@ -61,7 +61,7 @@ export interface Resolved {
   resolution: ResolutionRecord;
   /** Whether this call stored `resolution`, or with `dryRun` would. False for an earlier resolution. */
   resolved: boolean;
-  /** The payment as it is stored, or with `dryRun` as it would be stored. Absent without such a payment. */
+  /** The payment as it is stored, or with `dryRun` as it would be stored. Absent if it is not stored. */
   payment?: Payment;
 }
 
@@ -122,7 +122,7 @@ export function idSinceDismissal(
 ): string {
   const { action, before } = findIn(known, id) ?? {};
   if (action !== "dismissed") return id;
-  // A dismissal removes this mark.
+  // A dismissal removes this mark, so a mark is newer than the dismissal.
   const mark = payment?.attention ?? "settled";
   if (!webhook) return mark === "settled" ? id : `${id}:${mark}`;
   const { outcome } = webhook;

@@ -157,7 +157,9 @@ interface ResolutionCase {
   payments: readonly Payment[];
   parts: Pick<DecisionParts, "newId" | "policy">;
   webhook: WebhookRecord | undefined;
-  /** At most 200 webhooks of the same payment with the same outcome. Others need another decision. */
+  /**
+   * At most 200 webhooks of the same payment with the same outcome. Further webhooks need another decision.
+   */
   others: readonly WebhookRecord[];
   report: PaymentReport | undefined;
   /** The stored history of the payment before this resolution. */

@@ -7,7 +7,9 @@ export type Silence = NoticeMap["webhooks.silent"];
 const minKnown = 30;
 /** The minimum number of payments with a webhook, and of payments behind each step of the estimate. */
 const minCases = 10;
-/** The kit reports a silence with a lower probability: about one false report in a million webhooks. */
+/**
+ * The kit reports a silence that is less probable than this: about one false report in a million webhooks.
+ */
 export const maxProbability = 1e-6;
 
 /** The time at which a payment was sent out, and the time of its first webhook, in milliseconds. */
