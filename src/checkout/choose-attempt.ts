@@ -5,7 +5,10 @@ import { firstPaid, newestAttempt, sameTotal } from "../model/attempts.js";
 export type AttemptChoice =
   /** A stored payment is completed. Another payment would charge the customer twice. */
   | { kind: "paid"; payment: Payment }
-  /** A stored payment was paid with another amount than the newest attempt's, and nobody has settled it. */
+  /**
+   * A stored payment was paid, but the newest attempt asks for another amount. No person has settled the
+   * case.
+   */
   | { kind: "withheld"; payment: Payment; newest: Payment }
   /** An open attempt has the same amount, so its checkout address is returned. */
   | { kind: "reuse"; payment: Payment; checkoutUrl: string }

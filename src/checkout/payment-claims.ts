@@ -14,9 +14,9 @@ export interface PaymentClaim {
   at: string;
 }
 
-/** The kind of the notes that keep the claims of a payment, by its clientId. */
+/** The kind of the notes that keep the claims of a payment. The id of a note is the payment's clientId. */
 const claimNotes = "claim";
-/** The kind of the notes that list the payments whose customers gave a number. */
+/** The kind of the notes that list, for each number, the payments whose customers gave the number. */
 const numberNotes = "claimed";
 /**
  * The kind of the notes of payments whose claim waits for an answer. Their ids sort the oldest payment first.

@@ -22,7 +22,10 @@ export interface PaymentRequest {
    * @default none: the return pages use the browser's language
    */
   locale?: string | undefined;
-  /** The merchant's own data: plain JSON of at most 4 KiB. Every event contains it. */
+  /**
+   * The merchant's own data: plain JSON of at most 4 KiB. Each event that contains the payment contains the
+   * data.
+   */
   metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 

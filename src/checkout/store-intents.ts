@@ -72,7 +72,7 @@ export async function storeIntents<Tx>(
 async function refuseUnseen<Tx>(store: PaymentStore<Tx>, tx: Tx, known: readonly Payment[]): Promise<void> {
   const clientIds = new Set(known.map(({ clientId }) => clientId));
   const references = [...new Set(known.map(({ reference }) => reference))];
-  // This read takes no locks. Locks in another order than by clientId could cause a deadlock with a call that
+  // This read needs no locks. Locks in another order than by clientId could cause a deadlock with a call that
   // replaces such an attempt.
   const { payments } = await store.lock(tx, { references, readOnly: true });
   if (payments.some(({ clientId }) => !clientIds.has(clientId))) throw new ChoiceOutdated();
