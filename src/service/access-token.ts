@@ -12,7 +12,8 @@ export interface AccessTokenRequest {
 }
 
 /**
- * Gives access tokens, and can renew them. {@link clientCredentials} makes one; you can also write your own.
+ * Gives access tokens, and can renew them. {@link clientCredentials} makes such a source; you can also write
+ * your own.
  */
 export interface AccessTokenSource {
   /**

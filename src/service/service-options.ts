@@ -67,7 +67,7 @@ export function addressProblems(
 
 /** Returns an absolute address that is https, or http to this machine; `undefined` for anything else. */
 export function parseSecureAddress(text: string): URL | undefined {
-  // URL() repairs a missing slash, a space or a control character. Here they are mistakes.
+  // URL() repairs a missing slash, a space or a control character. Here, such an address is refused.
   if (!/^https?:\/\//i.test(text) || /[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   // "*.localhost" is not this machine, because Node asks the network's name server for it.
