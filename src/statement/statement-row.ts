@@ -122,7 +122,7 @@ export function checkRow(
     value: kind === "refund" ? readSign(row.value).unsigned : signed(row.value),
     ...(row.fee && { fee: signed(row.fee) }),
     ...(row.net && { net: signed(row.net) }),
-    // The providerId is only shown, so a long one is shortened and is no problem of the row.
+    // The providerId selects no payment any more, so a long one is shortened, and is no problem of the row.
     providerId: row.providerId?.slice(0, maxIdLength),
     time: row.time && new Date(row.time).toISOString(),
     utcOffsetMs: row.time ? offsetMsOf(row.time) : 0,

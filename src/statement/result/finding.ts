@@ -55,7 +55,10 @@ export interface StatementFinding {
    * `payout_differs`: the payout minus the sum of its rows.
    */
   difference?: string;
-  /** With `refund_missing_here`: the key with which the refund is recorded, so that it is recorded once. */
+  /**
+   * With `refund_missing_here`: the key to give when a person records the refund, so that it is recorded only
+   * once.
+   */
   key?: string;
   /**
    * With `refund_missing_here`, instead of `key`: the key of a recorded refund of the same amount that no row

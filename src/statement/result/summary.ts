@@ -90,7 +90,7 @@ export interface StatementSummary {
     /** Paid rows that agree with the stored payment. */
     matched: number;
   };
-  /** The first 20 lines of rows of another shop. */
+  /** The lines of the first 20 rows of other shops. */
   foreignLines: number[];
   /** The sum of the paid payments in rows of another shop, for each currency. */
   foreignSums: (Sum & { currency: string })[];
