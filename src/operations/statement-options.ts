@@ -138,7 +138,8 @@ export function statementRun<Finding, Summary>(reading: AsyncGenerator<Finding, 
     } catch (error) {
       failure = { error };
     }
-    // A generator throws only once, but a run that failed must never look like one without findings.
+    // A generator throws its error only once. Each later read of a failed run throws the error again, so that
+    // the run does not look like a run without findings.
     if (failure) throw failure.error;
   }
   return {

@@ -68,7 +68,8 @@ export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number
       const found = await Promise.all(
         notes.map(async (note) => {
           const [rule, subject] = split(note.id) as [AttentionRule, string];
-          // A later version of the kit may have stored a rule that this version does not have.
+          // A later version of the kit may have stored a rule that this version does not have. Its note is
+          // skipped.
           if (!storedRules.includes(rule)) return undefined;
           const fact = await oneOfAnyAge({ rule, subject });
           const said = people.get(note.id);

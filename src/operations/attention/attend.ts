@@ -78,8 +78,8 @@ const did = { assign: "assigned", snooze: "snoozed", note: "noted", settle: "set
  * Does one action on one entry. Stores the person, the time, the reason, and the state before and after.
  *
  * @throws TillkitError `resolution_invalid` if a field of the action is not valid, or the id names no rule
- * @throws TillkitError `resolution_not_possible` if the entry is closed, or if `settle` cannot close it
- * because only the steps in `next` can
+ * @throws TillkitError `resolution_not_possible` if the entry is closed, or if only the steps in `next` can
+ * close it, and not `settle`
  * @throws TillkitError `store_conflict` if another person was faster; the message has that person's action
  */
 export async function attend<Tx>(

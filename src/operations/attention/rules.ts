@@ -234,7 +234,10 @@ export function ruleEnds(parts: Parameters<typeof ruleEnd>[0]): NonNullable<Coun
   return Object.fromEntries(ends);
 }
 
-/** Returns the counts of the rules whose facts are in the store; absent if there are none. */
+/**
+ * Returns the counts of the rules whose facts are in the store, as the field `attention`. Returns no field if
+ * all counts are zero.
+ */
 export function attentionCounts(needs: StoreCounts["needs"], claimed: number, dead: number, paused: number) {
   const attention = {
     ...(claimed > 0 && { claimed }),

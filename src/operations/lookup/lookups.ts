@@ -26,7 +26,7 @@ export interface LookupsOptions extends LookupTimes {
 
 /** The number of payments in one claim. If the process ends, these payments wait for their next lookup. */
 const batchSize = 10;
-/** The number of failures in a row after which the kit stops asking the service until the next sweep. */
+/** The number of failures in a row after which a sweep, or a series of early lookups, stops. */
 const maxFailures = 3;
 /** The maximum number of service ids, named by webhooks, that one lookup asks about. */
 const maxNamedIds = 3;
@@ -49,8 +49,8 @@ interface ClaimedLookup {
 }
 
 /**
- * Returns whether the clock has jumped forward. Less than a second is no jump, because the two times are read
- * one after the other.
+ * Returns whether the clock has jumped forward. A difference of up to one second is no jump, because the two
+ * times are read one after the other.
  */
 function isJumped(now: Date, cautious: Date): boolean {
   return now.getTime() - cautious.getTime() > 1000;
@@ -59,8 +59,8 @@ function isJumped(now: Date, cautious: Date): boolean {
 /**
  * Asks the service about payments for which no webhook arrives: with `GET /v1/payments/{id}`, or with the
  * list if the id is unknown. An answer is recorded like a webhook, so only one of the two is applied. Before
- * a request, the payment is claimed under its lock and gets the time of its next lookup, so two processes do
- * not ask about it at the same time.
+ * a request, the payment is claimed under its lock and gets the time of its next lookup, so the sweeps of two
+ * processes do not ask about it at the same time.
  */
 export class Lookups<Tx> {
   readonly #parts: LookupParts<Tx>;

@@ -12,7 +12,7 @@ export class RateLimiter {
   constructor(perSecond: number, signal: AbortSignal) {
     this.#gapMs = 1000 / perSecond;
     this.#signal = signal;
-    // Every waiting call adds a listener, so Node must not warn of many listeners.
+    // Every waiting call adds a listener. Zero means no limit, so Node does not warn of too many listeners.
     setMaxListeners(0, signal);
   }
 
@@ -21,7 +21,7 @@ export class RateLimiter {
     let at = this.#nextPlace();
     while (!this.#signal.aborted) {
       const now = performance.now();
-      // A timer may fire early, and cannot be shorter than a millisecond. So less than that is no wait.
+      // A timer may fire early, and cannot be shorter than a millisecond, so a shorter wait is skipped.
       if (at - now < 1 && !this.isHeld()) break;
       // Calls that waited already when the hold began are also made one after the other after the hold.
       if (at < this.#heldUntil) at = this.#nextPlace();

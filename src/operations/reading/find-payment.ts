@@ -12,7 +12,7 @@ export type PaymentKey = string | { serviceId: string } | { providerId: string }
 /**
  * Resolves to the stored payment, or to `undefined`.
  *
- * @throws TillkitError `query_invalid`, also if several payments have the provider's reference
+ * @throws TillkitError `query_invalid` if the key is not valid, or if several payments have the reference
  */
 export async function findPayment<Tx>(
   store: PaymentStore<Tx>,

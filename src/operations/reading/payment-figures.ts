@@ -3,7 +3,7 @@ import { type NamesOf } from "../../shared/unknown-names.js";
 import { type PaymentStore } from "../../store/index.js";
 import { queryError, queryTimes, refuseUnknown } from "./query.js";
 
-/** The period of the figures, which cover the payments that were created in it. */
+/** The period of the figures. The figures are about the payments that were created in this period. */
 export interface FiguresQuery {
   /** The beginning of the period, which is included. */
   from: Date;

@@ -49,7 +49,7 @@ export function cursorAt(position: unknown): string {
 /**
  * Returns the position in a cursor.
  *
- * @throws TillkitError `query_invalid` if the cursor was not made for this query
+ * @throws TillkitError `query_invalid` if the cursor was not made for this kind of query
  */
 export function cursorPosition<Position>(
   cursor: string,

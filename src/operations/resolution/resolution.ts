@@ -32,8 +32,8 @@ export interface Resolution {
   amount?: string | undefined;
   /**
    * With `refunded`: the key of the refund, such as the provider's reference of it. A second call with this
-   * key records no second refund. 1 to 200 characters. @default the amount, and the evidence's document or
-   * the reason
+   * key records no second refund. 1 to 200 characters.
+   * @default the amount with the document of the evidence, or else with the reason
    */
   key?: string | undefined;
   /**
@@ -59,7 +59,9 @@ export interface Resolution {
 export interface Resolved {
   /** The stored decision. */
   resolution: ResolutionRecord;
-  /** Whether this call stored `resolution`, or with `dryRun` would. False for an earlier resolution. */
+  /**
+   * Whether this call stored `resolution`, or with `dryRun` would store it. False if it was stored before.
+   */
   resolved: boolean;
   /** The payment as it is stored, or with `dryRun` as it would be stored. Absent if it is not stored. */
   payment?: Payment;
@@ -122,7 +124,7 @@ export function idSinceDismissal(
 ): string {
   const { action, before } = findIn(known, id) ?? {};
   if (action !== "dismissed") return id;
-  // A dismissal removes this mark, so a mark is newer than the dismissal.
+  // A dismissal removes the mark of a second or late payment, so such a mark is newer than the dismissal.
   const mark = payment?.attention ?? "settled";
   if (!webhook) return mark === "settled" ? id : `${id}:${mark}`;
   const { outcome } = webhook;

@@ -166,7 +166,7 @@ interface ResolutionCase {
   known: StoredHistory;
 }
 
-/** Returns the state before and after the resolution, of the dismissed webhook or else of the payment. */
+/** Returns the state of the dismissed webhook, or else of the payment, before and after the resolution. */
 function stateChange(
   { resolution, payments, webhook }: ResolutionCase,
   updated: Changes["updated"] = [],

@@ -12,7 +12,9 @@ const minCases = 10;
  */
 export const maxProbability = 1e-6;
 
-/** The time at which a payment was sent out, and the time of its first webhook, in milliseconds. */
+/**
+ * The time at which a customer was sent to pay, and the time of the payment's first webhook, in milliseconds.
+ */
 export interface SentTimes {
   sentAt: number;
   firstAt: number | undefined;
@@ -27,7 +29,7 @@ export function timesOfChannel(times: readonly SentTimes[], channel: string): Se
 
 /**
  * Returns a function from a time to the share of payments that usually have no webhook after this time. It is
- * the Kaplan-Meier estimate over the payments that were sent out before the last webhook. The share is
+ * the Kaplan-Meier estimate over the payments that were created before the last webhook. The share is
  * slightly too high, so that a few fast payments cause no false report. Returns `undefined` if the payments
  * are too few.
  */

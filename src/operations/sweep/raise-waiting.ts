@@ -19,9 +19,9 @@ export interface RaisingParts<Tx> extends RecordingParts<Tx> {
 const maxPagesPerSweep = 20;
 
 /**
- * Decides each webhook that has waited too long once more. If it still waits, raises an event:
- * `payment.unmatched` if no payment has its clientId, `payment.unconfirmed` if no lookup confirmed it. Raises
- * one event for a webhook even if several processes sweep. Resolves to the number of events.
+ * Decides again each webhook that has waited too long. If the webhook still waits, raises an event:
+ * `payment.unmatched` if no payment has its clientId, or `payment.unconfirmed` if no lookup confirmed it.
+ * Raises one event for a webhook even if several processes sweep. Resolves to the number of events.
  */
 export async function raiseWaiting<Tx>(parts: RaisingParts<Tx>, unmatchedAfterMs: number): Promise<number> {
   const { store, cautiousNow, maxGroup: limit } = parts;

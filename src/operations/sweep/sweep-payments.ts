@@ -10,11 +10,14 @@ import { type RaisingParts, raiseWaiting } from "./raise-waiting.js";
 
 /** The result of one sweep. */
 export interface Swept {
-  /** The number of payments that `payment.overdue` was raised for. */
+  /** The number of payments for which `payment.overdue` was raised. */
   overdue: number;
-  /** The number of webhooks that `payment.unmatched` or `payment.unconfirmed` was raised for. */
+  /** The number of webhooks for which `payment.unmatched` or `payment.unconfirmed` was raised. */
   unmatched: number;
-  /** The number of payments that the service was asked about. */
+  /**
+   * The number of payments about which the sweep asked the service, or which it looks for in the service's
+   * list.
+   */
   lookups: number;
 }
 
