@@ -22,7 +22,7 @@ export interface AttemptTimes {
   now: Date;
   /** The time for which an open attempt is returned again. */
   reuseForMs: number;
-  /** The maximum time of a creation. If a creation takes longer, its process has crashed. */
+  /** The maximum time of a creation. If a creation takes longer, its process counts as crashed. */
   creationMs: number;
 }
 

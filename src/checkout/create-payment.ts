@@ -45,7 +45,7 @@ export interface CheckoutOptions {
   creationMs: number;
 }
 
-/** The parts, and the group commits that creations at the same time share. */
+/** The parts, and the group commits for creations that run at the same time. */
 interface Checkout<Tx> extends CheckoutParts<Tx> {
   intents: GroupCommit<Intent, StartedAttempt>;
   results: GroupCommit<CreationResult, boolean>;

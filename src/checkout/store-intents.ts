@@ -57,7 +57,8 @@ export async function storeIntents<Tx>(
       return attempts;
     });
   } catch (error) {
-    // Another process stored an attempt for this reference, or took the clientId, after this call had read.
+    // Another process stored an attempt for this reference, or took the clientId, after this call's first
+    // read.
     if (error instanceof ChoiceOutdated && intents.length === 1) return [{ kind: "outdated" }];
     throw error;
   }
