@@ -123,7 +123,8 @@ function credentialsProblems(options: ClientCredentialsOptions): ConfigurationPr
     if (value === undefined || value === null || (typeof value === "string" && value.trim() === "")) {
       problems.push(problem(name, "is not set; give it as the service issued it.", "option_missing"));
     } else if (typeof value !== "string" || !isPrintable(value) || value !== value.trim()) {
-      // RFC 6749, A.1 and A.2. A space or line break at an end comes from copying, and would be sent.
+      // RFC 6749, A.1 and A.2, allow only printable ASCII. A space or line break at an end comes from
+      // copying, and would be sent.
       problems.push(
         problem(name, "must be printable ASCII without line breaks, and without spaces at its ends."),
       );

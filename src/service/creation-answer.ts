@@ -99,8 +99,8 @@ async function refusal(response: Response, { token, signal }: Expectation): Prom
 
 /**
  * Returns `title` and `detail` of an error's JSON body, as services with this interface send them (the
- * interface document, 7, shows no format). The result is for people and logs: one line, bounded, and without
- * the token that a service may echo.
+ * interface document, 7, shows no format). The result is for people and logs: one line of at most 500
+ * characters, without the token that a service may echo.
  */
 function messageIn(body: Buffer, token: string): string | undefined {
   const json = parseJson(body);
@@ -127,7 +127,7 @@ function invalid(why: string, httpStatus: number): PaymentCreationError {
 }
 
 /**
- * The used fields of zod's issues. An issue with the code `custom` has a message of {@link
+ * The fields of zod's issues that the kit uses. An issue with the code `custom` has a message of {@link
  * creationResponseSchema}.
  */
 interface Issue {

@@ -13,7 +13,7 @@ const total = z.object({
   currency: z.string().min(1).max(16),
 });
 
-/** The form of ids and statuses in webhooks. A payment with another form could never be matched. */
+/** The form of ids and statuses in webhooks. Webhooks could never match a payment with another form of id. */
 const word = z
   .string()
   .max(128)
