@@ -74,7 +74,8 @@ export function describeDifference(
     difference: kind === "amount_differs" ? differenceOf(row, receivedOf(payment!)) : undefined,
     other,
     problem: unmatched?.problem,
-    // A person can accept no payment for a refund, or for an unpaid row.
+    // A person can accept no payment for a refund, or for an unpaid row, so these findings have no
+    // candidates.
     candidates:
       row.paid && row.kind === "payment" && unmatched?.candidates.length ? unmatched.candidates : undefined,
   });

@@ -49,7 +49,10 @@ class EntryReader {
     this.#period = period;
   }
 
-  /** Returns the findings about this entry, and about the previous payment if it has no more entries. */
+  /**
+   * Returns the findings about this entry, and about the previous payment if that payment has no more
+   * entries.
+   */
   next(entry: RowEntry | PaymentEntry): StatementFinding[] {
     const found = entry.key === this.#key ? [] : this.end();
     this.#key = entry.key;
@@ -143,8 +146,8 @@ async function addUnlisted(
 
 /**
  * Returns whether the payment may have been paid before the period, so that its row is on an earlier
- * statement. That is possible if a person accepted evidence, or if its webhook waited, for example for an
- * adoption. A payment that the kit created in the period was paid in the period.
+ * statement. This is possible if a person accepted evidence, or if the payment's webhook waited, for example
+ * for an adoption. A payment that the kit created in the period was paid in the period.
  */
 async function wasPaidBefore(
   store: PaymentStore,

@@ -38,7 +38,7 @@ export class StoredPayments {
     };
   }
 
-  /** Returns all payments with the reference of this payment, itself included. */
+  /** Returns all payments with the reference of this payment, also this payment itself. */
   siblingsOf({ reference }: Payment): readonly Payment[] {
     return this.#byReference.get(reference) ?? [];
   }

@@ -11,7 +11,10 @@ export async function addToPayout(run: RunState, row: CheckedRow): Promise<void>
   await run.payouts.add(JSON.stringify([currency, payout, kind === "payout" ? 0 : 1, line, `${units}`]));
 }
 
-/** Adds the fee and the net amount of a row to the sums. Returns a finding if gross minus fee is not net. */
+/**
+ * Adds the fee and the net amount of a row to the sums. Returns a finding if the gross amount minus the fee
+ * is not the net amount.
+ */
 export function addFees(run: RunState, row: CheckedRow, reference?: string): StatementFinding[] {
   const { kind, line, clientId, serviceId, providerId, source, value, currency, fee, net } = row;
   if (!row.paid) return [];

@@ -19,7 +19,7 @@ const usualHeaders = {
 
 export type StatementField = keyof typeof usualHeaders;
 
-/** The fields of a row that a statement can have a column for. */
+/** The fields of a row for which a statement can have a column. */
 export const statementFields = Object.keys(usualHeaders) as readonly StatementField[];
 
 /** The column of a field: its header, its number from 1, or `false` for no column. */

@@ -85,7 +85,7 @@ class LineSplitter {
     if (kind !== undefined)
       throw new TillkitError("statement_unreadable", `The statement is ${kind}. Save it as CSV.`);
     const first = bytes.length >= 2 ? bytes.readUInt16BE(0) : 0;
-    // Without a mark, one byte of the first character is zero, except in a few languages.
+    // In UTF-16 without a mark, one byte of the first character is zero, except in a few languages.
     const isWide = bytes.length >= 2 && (bytes[0] === 0) !== (bytes[1] === 0);
     if (isWide || first === 0xfffe || first === 0xfeff)
       throw new TillkitError("statement_unreadable", "The statement is in UTF-16. Save it as UTF-8.");

@@ -46,8 +46,8 @@ export class RecordReader {
     const split = splitFields(this.#openText(), this.#delimiter!);
     if ("misplacedAt" in split) return this.#giveUp(misplaced);
     if (!("fields" in split)) return [];
-    // The first mark was probably never closed. Accepting this record would lose all rows between the two
-    // marks.
+    // If the number of fields is wrong, the first quotation mark was probably never closed. Accepting this
+    // record would lose all rows between the two marks.
     if (split.fields.length !== (this.#width ?? split.fields.length)) return this.#giveUp(neverClosed);
     const first = this.#open[0]!.number;
     this.#open = [];

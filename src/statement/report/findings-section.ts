@@ -25,7 +25,7 @@ export function kindChart({ counts }: StatementSummary, text: ReportText): Html 
   </section>`;
 }
 
-/** Returns one list for each kind that was found, with the kept findings of the kind. */
+/** Returns one list for each kind that was found, with the findings of this kind in `kept`. */
 export function findingLists(
   kept: ReadonlyMap<FindingKind, readonly StatementFinding[]>,
   { counts }: StatementSummary,
