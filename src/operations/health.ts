@@ -71,7 +71,7 @@ export interface Health {
   handlers?: readonly HandlerControl[];
   /** The webhooks that wait in the local spool for the store. Absent without a spool. */
   spool?: SpoolHealth;
-  /** Webhooks that this process refused. They do not change the status, because anyone can send them. */
+  /** Webhooks that this process refused. They never make the status `down`, because anyone can send them. */
   rejections: Rejections;
   /** The number of webhooks of other shops, by `clientIdPrefix`, that this process has recorded. */
   foreign: number;

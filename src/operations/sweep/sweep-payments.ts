@@ -68,7 +68,7 @@ export function createSweeper<Tx>(
     await parts.ready();
     // A webhook that is being matched is locked, and would be skipped.
     await recorder.matched();
-    // A failed lookup sends a notice, so its error is ignored here.
+    // An error of the lookups does not prevent the events. It rejects the sweep at its end.
     const looking = lookups?.sweep();
     if (looking)
       await withTimeout(
