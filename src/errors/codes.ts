@@ -1,6 +1,6 @@
 /**
- * Every code of an error, a refused webhook or a finding at start, with one sentence about the fix. Codes are
- * API: they are added and never renamed. A test compares this list with `docs/errors.md`.
+ * The code of every error, refused webhook and finding at the start, each with its fix. Codes are public API:
+ * a new version may add codes, but never renames a code. A test compares this list with `docs/errors.md`.
  */
 export const errorFixes = {
   // Configuration: the kit does not start.

@@ -1,14 +1,14 @@
 import { inspect } from "node:util";
 
-/** The minimum length of a secret that is replaced. Shorter ones occur inside ordinary text. */
+/** The minimum number of bytes of a secret that is replaced. Ordinary text may contain shorter ones. */
 const minBytes = 8;
-/** The maximum number of remembered secrets of each kind. A process gets new tokens as long as it lives. */
+/** The maximum number of remembered secrets of each kind. New tokens would otherwise fill the memory. */
 const maxRemembered = 100;
-/** The maximum number of nested causes that are searched and copied. */
+/** The maximum number of nested causes that are copied. */
 const maxDepth = 4;
 const mark = "[secret]";
 
-/** Secrets of the configuration, with their written forms. Shared by all kits: an error belongs to none. */
+/** Secrets of the configuration, with their written forms. All kits of the process share them. */
 const configured = new Map<string, readonly string[]>();
 /** Access tokens, with their written forms. */
 const obtained = new Map<string, readonly string[]>();
@@ -18,7 +18,7 @@ export function concealSecret(secret: string | Uint8Array): void {
   remember(configured, Buffer.from(secret));
 }
 
-/** Registers an access token like a secret of the configuration. The last 100 in use are remembered. */
+/** Registers an access token like a configured secret. Only the last 100 tokens are remembered. */
 export function concealToken(token: string): void {
   remember(obtained, Buffer.from(token));
 }
@@ -33,8 +33,8 @@ export function withoutSecrets(text: string): string {
 
 /**
  * Returns a value that other code threw, in a form that may be kept as a `cause`. If the value shows no
- * secret, returns it unchanged. Otherwise returns a copy of its name, code, message, stack and causes only,
- * because HTTP clients attach the request with its headers.
+ * secret, returns the value unchanged. Otherwise returns a copy with only the name, code, message, stack and
+ * causes, because HTTP clients attach the request and its headers to an error.
  */
 export function withoutSecretsIn(cause: unknown, depth = 0): unknown {
   if (typeof cause === "string") return withoutSecrets(cause);
@@ -72,7 +72,7 @@ function remember(secrets: Map<string, readonly string[]>, bytes: Buffer): void 
   if (secrets.size > maxRemembered) secrets.delete(secrets.keys().next().value!);
 }
 
-/** Returns the forms of these bytes in text, headers, forms and JSON, the longest first. */
+/** Returns the strings that these bytes become in text, headers, HTML forms and JSON, the longest first. */
 function writtenForms(bytes: Buffer): string[] {
   const text = bytes.toString("utf8");
   const hexadecimal = bytes.toString("hex");
@@ -88,7 +88,10 @@ function writtenForms(bytes: Buffer): string[] {
   return [...new Set(forms)].toSorted((a, b) => b.length - a.length);
 }
 
-/** Returns the base64 characters that depend only on these bytes, which begin at this offset (modulo 3). */
+/**
+ * Returns the base64 characters that depend only on `bytes`, if `offset` other bytes (modulo 3) come before.
+ * The second result uses the other alphabet of base64.
+ */
 function base64Within(bytes: Buffer, offset: number): string[] {
   const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64url");
   const start = Math.ceil((offset * 8) / 6);
@@ -106,9 +109,9 @@ export interface LoggableError {
 }
 
 /**
- * Returns the parts of an error that may be logged: name, code, message, stack and causes, without the kit's
- * secrets. Other properties are left out, because drivers attach statements with their values, addresses with
- * passwords, and request headers.
+ * Returns the parts of an error that may be logged: name, code, message, stack, and up to three nested causes
+ * without their stacks. The kit's secrets are replaced. Other properties are left out, because drivers attach
+ * statements with their values, addresses with passwords, and request headers.
  */
 export function loggable(error: unknown, depth = 0): LoggableError {
   if (typeof error !== "object" || error === null)

@@ -9,7 +9,7 @@ export class TillkitError extends Error {
   override readonly name: string = "TillkitError";
   /** The stable, machine-readable code. */
   readonly code: ErrorCode;
-  /** The fix of the error, in one sentence. */
+  /** The fix of the error, as a text for people. */
   readonly fix: string;
 
   constructor(code: ErrorCode, message: string, options: { cause?: unknown; fix?: string } = {}) {
@@ -22,12 +22,15 @@ export class TillkitError extends Error {
   }
 }
 
-/** Returns whether `error` has this code. Any copy of the package may have thrown it. */
+/** Returns whether `error` has this code. Any copy of the package may have thrown the error. */
 export function hasCode(error: unknown, code: ErrorCode): error is TillkitError {
   return error instanceof Error && "code" in error && error.code === code;
 }
 
-/** Returns whether tillkit threw `error`. Any copy of the package may have thrown it, as for an adapter. */
+/**
+ * Returns whether `error` has a code of tillkit. Any copy of the package may have thrown the error, for
+ * example the copy that an adapter uses.
+ */
 export function isTillkitError(error: unknown): error is TillkitError {
   return error instanceof Error && "code" in error && Object.hasOwn(errorFixes, String(error.code));
 }
@@ -36,20 +39,20 @@ export function isTillkitError(error: unknown): error is TillkitError {
 export interface ConfigurationProblem {
   /** The stable code of this problem. */
   code: ErrorCode;
-  /** The path of the option: `signature.secret`. */
+  /** The path of the option, for example `signature.secret`. */
   option: string;
   /** The problem, the expected value, and the place to set it. Never contains a secret. */
   message: string;
 }
 
-/** The error for a configuration that cannot be used. It is thrown at construction, with all problems. */
+/** The error for a configuration that cannot be used. `problems` has every problem that was found. */
 export class ConfigurationError extends TillkitError {
   override readonly name = "ConfigurationError";
   readonly problems: readonly ConfigurationProblem[];
 
   constructor(problems: readonly ConfigurationProblem[]) {
     const lines = problems.map(({ option, message }) => `  - ${option}: ${message}`);
-    // With a single problem, the error has its code, so that callers need not read the list.
+    // If there is only one problem, the error has the problem's code, so that callers need not read the list.
     super(
       problems.length === 1 ? problems[0]!.code : "configuration_invalid",
       `tillkit cannot start with this configuration:\n${lines.join("\n")}`,
@@ -58,7 +61,7 @@ export class ConfigurationError extends TillkitError {
   }
 }
 
-/** The error for a refused webhook. Nothing was recorded, except perhaps after `record_unavailable`. */
+/** The error for a refused webhook. Only after `record_unavailable`, the webhook may be recorded. */
 export class WebhookRejectedError extends TillkitError {
   override readonly name = "WebhookRejectedError";
   declare readonly code: RejectionCode;
