@@ -7,20 +7,22 @@ export function paysOrder({ state, withheld }: Payment): boolean {
   return state === "completed" && withheld === undefined;
 }
 
-/** Returns the payment that paid the order first. Several attempts may be paid, in any order. */
+/** Returns the payment that paid the order first. Several attempts of one order may be paid. */
 export function firstPaid(attempts: readonly Payment[]): Payment | undefined {
   const paid = attempts.filter(paysOrder);
   if (paid.length < 2) return paid[0];
-  // `paid_twice` decides before the time, because the clocks of two hosts may differ. A person can remove it.
+  // A payment with `paid_twice` was not the first, even if its time is earlier: the clocks of two hosts may
+  // differ. After a person removed `paid_twice`, only the time decides.
   const placeOf = ({ attention, completedAt, clientId }: Payment): string =>
     `${attention === "paid_twice" ? 1 : 0} ${completedAt} ${clientId}`;
   return paid.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))[0];
 }
 
 /**
- * Returns the newest attempt of those that replaced this payment one after another, or the payment itself.
- * Follows `replacedBy` and not the times, because the clocks of two hosts may differ. An attempt of the kit
- * is newer than an adopted payment, because it may have been made while the payment was being stored.
+ * Returns the last attempt that follows this payment by `replacedBy`, or the payment itself. Does not compare
+ * times, because the clocks of two hosts may differ. If that last attempt is adopted, returns an attempt that
+ * the kit made, if there is one: the kit may have made the attempt while the adopted payment was being
+ * stored.
  */
 export function newestAttempt(payment: Payment, attempts: readonly Payment[]): Payment {
   const following = new Map(attempts.map((attempt) => [attempt.clientId, attempt]));
@@ -72,7 +74,7 @@ export function isOtherTransfer(one: PaymentReport | undefined, other: PaymentRe
   );
 }
 
-/** Returns the provider's number, even if it is not signed. Nothing is decided by it. */
+/** Returns the provider's number, even if it is not signed. No payment changes because of this number. */
 function numberOf({ verified, untrusted }: Pick<PaymentReport, "verified" | "untrusted">): unknown {
   return (verified.providerId ?? untrusted.providerId) || undefined;
 }

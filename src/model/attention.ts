@@ -1,6 +1,9 @@
 import { type Money, type Payment } from "./payment.js";
 
-/** The facts about a payment that a person must see. A payment has at most one: the first that is true. */
+/**
+ * The facts about a payment that a person must see. A payment has at most one of these facts: the first in
+ * this list that is true.
+ */
 export const paymentNeeds = [
   "paid_other_amount",
   "paid_twice",
@@ -12,7 +15,7 @@ export const paymentNeeds = [
 /** The facts about a webhook that a person must see. */
 export const webhookNeeds = ["mismatched", "unmatched", "unconfirmed", "reported", "inadmissible"] as const;
 
-/** The maximum that `counts` of a store returns for one need. */
+/** The maximum that a store's `counts` returns for one of these facts. */
 export const maxCounted = 10_000;
 
 /** A fact about a payment that a person has to see. */
@@ -53,22 +56,22 @@ export const attentionRules = [
 /** The reason why a person is needed: see docs/attention.md. */
 export type AttentionRule = (typeof attentionRules)[number];
 
-/** The kind of the notes that contain people's changes of entries. */
+/** The value of `kind` for the store's notes that contain people's changes of entries. */
 export const attentionNotes = "attention";
 
 /** One change that a person made to an entry. */
 export interface AttentionChange {
   /** The action of the person. */
   did: "assigned" | "snoozed" | "noted" | "settled";
-  /** The person who did it. */
+  /** The person who made the change. */
   by: string;
-  /** When: ISO 8601 UTC. */
+  /** The time of the change: ISO 8601 UTC. */
   at: string;
   /** The reason, or the note itself, as the person wrote it. */
   reason?: string;
-  /** The value before: who had the entry, or until when it was snoozed. */
+  /** The old value: the person who had the entry, or the end of the old snooze. */
   before?: string;
-  /** The new value: who has the entry, until when it is snoozed, or the document of its settlement. */
+  /** The new value: the person who has the entry, the end of the snooze, or a settlement's document. */
   after?: string;
   /** The `key` of the call, if it had one. */
   key?: string;
@@ -78,18 +81,21 @@ export interface AttentionChange {
 export interface AttentionNote {
   /** The time until which the entry is not listed: ISO 8601 UTC. */
   snoozedUntil?: string;
-  /** The `since` of the snoozed fact. A later fact is listed. Absent for facts of this process. */
+  /**
+   * The `since` of the fact that a person snoozed. If the fact ends and a new fact begins, the snooze does
+   * not apply to the new fact. Absent for facts of one process, whose snooze applies to every later fact too.
+   */
   snoozedFor?: string;
   /** The person who looks after the entry. */
   assigned?: string;
-  /** The settlement of the entry. It applies only to the fact with this `since`. */
+  /** The settlement of the entry. If the fact ends and a new fact begins, the settlement does not apply. */
   settled?: {
     reason: string;
     by: string;
     at: string;
     since: string;
     document?: string;
-    /** The content of the store at that time: the payment, the webhook without its bytes, the dispatch. */
+    /** The stored payment, webhooks (without their bytes), dispatch and claims at that time. */
     evidence: Readonly<Record<string, unknown>>;
   };
   /** The last 50 changes, oldest first. */
@@ -98,16 +104,16 @@ export interface AttentionNote {
 
 /** A case that needs a person. The kit derives the entry from a fact, and closes it when the fact ends. */
 export interface AttentionEntry extends AttentionNote {
-  /** The rule and the subject. If a fact comes back, its entry has the same id as before. */
+  /** The rule and the subject. If the fact ends and begins again, the entry has the same id as before. */
   id: string;
-  /** The rule of which the entry is a case. */
+  /** The rule that made this entry. */
   rule: AttentionRule;
   /**
    * The subject of the entry: a clientId, the receiptId of a webhook without a clientId, an eventId with a
    * handler's name, or the name of a handler or of a reason of the health.
    */
   subject: string;
-  /** When the fact came: ISO 8601 UTC. */
+  /** When the fact began: ISO 8601 UTC. */
   since: string;
   /** The time from `since` until now. */
   ageMs: number;
@@ -121,7 +127,7 @@ export interface AttentionEntry extends AttentionNote {
   reference?: string;
   /** The amount of the payment. If the store has no such payment, the amount of the webhook. */
   total?: Money;
-  /** The number of repetitions: webhooks with their copies, runs of a dispatch, claims. Absent for one. */
+  /** The number of webhooks with their copies, of a dispatch's runs, or of claims. Absent for one. */
   repeats?: number;
   /** The number of changes by people. Pass it to `attend`, so that no one undoes another person's work. */
   version: number;

@@ -6,7 +6,7 @@
  */
 export const currenciesAsOf = "2026-01";
 
-/** Currency codes by the number of decimals. "none" is for metals, funds and test codes. */
+/** Currency codes by the number of decimals. "none" means that the standard gives no number, as for gold. */
 const codes: Readonly<Record<"0" | "2" | "3" | "4" | "none", string>> = {
   0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
   2: `AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CNY

@@ -21,7 +21,7 @@ export interface LastAsked {
   total: Money;
 }
 
-/** A report of the service about a payment. */
+/** A report about a payment. */
 export interface Reported<Covers extends SignedField = SignedField> {
   /** The fields that the signature covers: the service sent these values. */
   verified: Verified<Covers>;
@@ -36,12 +36,12 @@ export interface Reported<Covers extends SignedField = SignedField> {
 
 /**
  * The durable events by name, with their payloads. The kit stores each event in the transaction of the change
- * that the event reports. The event is dispatched until each of its handlers is done, dead or retired.
+ * that the event reports. The kit calls the event's handlers until each dispatch is done, dead or retired.
  */
 export interface EventMap<Covers extends SignedField = SignedField> {
-  /** The payment is paid: fulfil the order. Raised once per clientId, and never twice for one reference. */
+  /** The payment is paid: fulfil the order. Raised at most once for one reference. */
   "payment.completed": Reported<Covers> & { payment: CompletedPayment };
-  /** The service reported a status other than `completed`, and the kit applied it. */
+  /** The service reported a status other than `completed`, and the kit applied the status. */
   "payment.updated": Reported<Covers> & { payment: Payment; previousStatus?: string };
   /**
    * The service reported a status that the kit does not know, and the payment already has a later status. The
@@ -49,8 +49,8 @@ export interface EventMap<Covers extends SignedField = SignedField> {
    */
   "payment.reported": Reported<Covers> & { payment: Payment };
   /**
-   * A signed webhook differs from the stored payment, and was not applied. Compare the two, and settle the
-   * webhook with `payments.resolve({ receiptId, … })`.
+   * A signed webhook differs from the stored payment, or contradicts itself, and was not applied. Compare the
+   * webhook with the payment, and settle the webhook with `payments.resolve({ receiptId, … })`.
    */
   "payment.mismatched": Reported<Covers> & {
     payment: Payment;
@@ -59,7 +59,8 @@ export interface EventMap<Covers extends SignedField = SignedField> {
   };
   /**
    * A signed webhook has a clientId that the store still does not have after `unmatchedAfterMs`. The webhook
-   * stays parked. `payments.adopt` matches it, and `payments.resolve` dismisses it.
+   * stays parked. If the payment is yours, store it with `payments.adopt`. If not, dismiss the webhook with
+   * `payments.resolve`.
    */
   "payment.unmatched": Reported<Covers> & { clientId: string; receiptId: string; receivedAt: string };
   /**
@@ -67,7 +68,7 @@ export interface EventMap<Covers extends SignedField = SignedField> {
    * confirmed it within `unmatchedAfterMs`. Nothing was applied, and lookups continue.
    */
   "payment.unconfirmed": Reported<Covers> & { payment: Payment; receiptId: string; receivedAt: string };
-  /** A second payment of a reference is completed. Raised instead of `payment.completed`. Refund one. */
+  /** Raised instead of `payment.completed` for a second payment of a reference. Refund this payment. */
   "payment.paid_twice": Reported<Covers> & {
     payment: CompletedPayment;
     firstClientId: string;
@@ -80,13 +81,13 @@ export interface EventMap<Covers extends SignedField = SignedField> {
    * `payments.resolve`.
    */
   "payment.paid_other_amount": Reported<Covers> & {
-    /** The completed payment. Its `total` was paid. */
+    /** The completed payment. Its `total` was paid, or its `received` if it is present. */
     payment: CompletedPayment;
     lastAsked: LastAsked;
   };
   /**
    * The payment was completed after the attempt was canceled, failed, replaced (by `payment.replacedBy`) or
-   * given up (uncertain or overdue). Raised in addition to the event of the completion.
+   * given up (uncertain or overdue). Raised in addition to `payment.completed` or `payment.paid_twice`.
    */
   "payment.paid_late": Reported<Covers> & {
     payment: CompletedPayment;
@@ -101,12 +102,15 @@ export interface EventMap<Covers extends SignedField = SignedField> {
     refund: Refund;
     /** The reason, as the person wrote it. */
     reason: string;
-    /** The person who recorded it. */
+    /** The person who recorded the refund. */
     by: string;
     /** The evidence of the refund. */
     evidence?: Evidence;
   };
-  /** A person settled a payment or a webhook with `payments.resolve`. Other events report the changes. */
+  /**
+   * A person settled a payment or a webhook with `payments.resolve`, or a webhook with `payments.attend`.
+   * Other events report the changes.
+   */
   "payment.resolved": {
     clientId: string;
     action: "accepted" | "refunded" | "dismissed";
@@ -125,14 +129,17 @@ export interface EventMap<Covers extends SignedField = SignedField> {
   "webhook.unrecognised": { topic: string; messageType: string; receiptId: string };
   /** The webhook is correctly signed, but not a message of the interface. It is stored unchanged. */
   "webhook.inadmissible": { reason: string; receiptId: string };
-  /** An entry is open: see `payments.attention`. Raised once, by a sweep, if this event has a handler. */
+  /**
+   * An entry is open: see `payments.attention`. A sweep raises this event once, if a handler for an
+   * `attention` event exists. Entries about one process raise no event.
+   */
   "attention.opened": { entry: AttentionEntry; payment?: Payment };
   /** An announced entry is closed. Raised once. */
   "attention.closed": {
     entry: ClosedEntry;
     /** `settled`: a person has settled the entry with `payments.attend`. `gone`: its cause has ended. */
     how: "settled" | "gone";
-    /** The person who settled it. */
+    /** The person who settled the entry. */
     by?: string;
     /** The reason, as the person wrote it. */
     reason?: string;
@@ -141,7 +148,10 @@ export interface EventMap<Covers extends SignedField = SignedField> {
     /** The payment as it is now, if the entry is about one. */
     payment?: Payment;
   };
-  /** An entry has been open for longer than `attentionReminderMs`, or its snooze has ended. */
+  /**
+   * An entry is still open `attentionReminderMs` after `attention.opened`, or after a snooze that ended
+   * later.
+   */
   "attention.reminder": { entry: AttentionEntry; payment?: Payment };
 }
 

@@ -7,14 +7,14 @@ export interface AmountProblem {
   message: string;
 }
 
-/** The parts of an amount, without trailing zero decimals. `ok: false` for a text that is no amount. */
+/** The parts of an amount, without trailing zero decimals. `ok: false` for a value that is no amount. */
 export type ParsedAmount = { ok: true; whole: string; decimals: string } | { ok: false };
 
 /** The maximum number of decimals of any currency in the table. No amount has more. */
 const maxDecimals = 4;
 const amount = /^(0|[1-9]\d{0,15})(?:\.(\d{1,4}))?$/;
 
-/** Reads a decimal string of at most 16 digits and 4 decimals. Exact, because no float is used. */
+/** Reads a decimal string with at most 16 digits before the point and 4 after it. Nothing is rounded. */
 export function parseAmount(value: unknown): ParsedAmount {
   const parts = typeof value === "string" ? amount.exec(value) : null;
   if (parts === null) return { ok: false };
@@ -29,7 +29,7 @@ export function isAmount(value: unknown): value is string {
 /**
  * Returns the shortest form of the amount: `"1475"` for `"1475.00"`.
  *
- * @throws TillkitError `amount_invalid`
+ * @throws TillkitError `amount_invalid` if the value is no amount
  */
 export function canonicalValue(value: string): string {
   if (isAmount(value) && !value.includes(".")) return value;
@@ -38,7 +38,7 @@ export function canonicalValue(value: string): string {
   return parsed.decimals === "" ? parsed.whole : `${parsed.whole}.${parsed.decimals}`;
 }
 
-/** Returns an amount without its sign, and whether it is negative: a minus before it, or parentheses. */
+/** Returns the text without its sign, which is a minus before the amount, or parentheses around it. */
 export function readSign(text: string): { isNegative: boolean; unsigned: string } {
   const [, behind, inside] = /^\s*(?:[-\u2212]\s*(\S.*)|\((.*)\)\s*)$/s.exec(text) ?? [];
   const unsigned = behind ?? inside;
@@ -56,7 +56,10 @@ export function isPositive(value: string): boolean {
   return isAmount(value) && canonicalValue(value) !== "0";
 }
 
-/** Returns whether the amount has no more decimals than the currency. Trailing zeros do not count. */
+/**
+ * Returns whether the value is an amount with no more decimals than the currency has. Trailing zeros do not
+ * count. A currency that has no minor unit, or is not in the table, has four.
+ */
 export function fitsCurrency(value: string, currency: string): boolean {
   if (!value.includes(".")) return isAmount(value);
   const parsed = parseAmount(value);
@@ -77,7 +80,7 @@ export function minorUnits(value: string, currency: string): bigint {
   return BigInt(parsed.whole + parsed.decimals.padEnd(unit, "0"));
 }
 
-/** Returns minor units as a decimal string with all decimals of the currency, or four if it is unknown. */
+/** Returns an amount of {@link minorUnits} as a decimal string with all decimals of the currency. */
 export function decimalOf(units: bigint, currency: string): string {
   const places = minorUnit(currency) ?? maxDecimals;
   const digits = (units < 0n ? -units : units).toString().padStart(places + 1, "0");
@@ -132,7 +135,7 @@ export function valueMistake(value: unknown): string {
   return 'must be a decimal string such as "1475" or "10.50", without spaces or symbols.';
 }
 
-/** Returns the rest of an amount after a refund, as a text for people. */
+/** Returns a text for people about the amount that is left after a refund. */
 export function restText({ value, currency }: { value: string; currency: string }): string {
   return isPositive(value) ? `${value} ${currency} left` : "all of it has gone back";
 }

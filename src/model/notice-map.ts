@@ -2,34 +2,35 @@ import { type TillkitEvent } from "./event-map.js";
 
 /**
  * Notices by name, with their payloads. A notice goes to the listeners of this process and is never recorded.
- * Use notices for alarms and counters. Nothing about money may depend on one.
+ * Use notices for alarms and counters. Nothing about money may depend on a notice.
  */
 export interface NoticeMap {
   /** A webhook was refused before anything was recorded. `bodyHash` is a prefix of the body's SHA-256. */
   "webhook.rejected": { code: string; status: number; bodyHash?: string };
-  /** The store could not take a webhook, so the spool kept it. The kit records it when the store is back. */
+  /** The store could not take a webhook, so the spool has it until the store can take it. */
   "webhook.spooled": { receiptId: string; error: unknown };
-  /** A spooled webhook cannot be recorded, although the store works. Look at the file. */
+  /** A spooled webhook cannot be read, or cannot be recorded although the store works. Look at the file. */
   "webhook.set_aside": { reason: string; file: string };
   /**
-   * The kit cannot write webhooks to the spool, or cannot read webhooks that wait in it. Sent once for each
-   * such failure. Until the spool works again, the health has the reason `spool_unavailable`.
+   * The kit cannot write webhooks to the spool, or cannot read webhooks that wait in it. Sent once, when the
+   * spool stops working. Until the spool works again, the health has the reason `spool_unavailable`.
    */
   "spool.unavailable": { error: unknown };
   /**
-   * The store no longer has changes that it had acknowledged: an older copy was restored, or its database was
-   * replaced. The health has the reason `store_went_back` until the process ends.
+   * The store no longer has changes that it had acknowledged: an older copy of the database was restored, or
+   * the database was replaced by another one. The health has the reason `store_went_back` until the process
+   * ends.
    */
   "store.went_back": { error: unknown };
   /** A run of a handler failed and will be tried again. */
   "dispatch.failed": { event: TillkitEvent; handler: string; failures: number; error: unknown };
-  /** A dispatch used up its tries. It stays in the store until it is replayed. */
+  /** The last attempt of a dispatch has failed. The dispatch stays dead until a person acts. */
   "dispatch.dead": { event: TillkitEvent; handler: string; error: string };
   /**
-   * No webhooks come any more, although payments are sent out. With `channel`, only those of this channel are
-   * missing. Until one comes, the health has the reason `webhooks_silent`. `waiting` is the number of
-   * payments without a webhook, and `expected` is how many of these usually have one. `probability` is that
-   * of such a silence if nothing is wrong.
+   * No webhooks come any more, although customers get new payments. With `channel`, only webhooks of this
+   * channel are missing. Until a webhook comes, the health has the reason `webhooks_silent`. `waiting` is the
+   * number of payments without a webhook. Usually, `expected` of these payments would have a webhook.
+   * `probability` is the probability of such a silence if nothing is wrong.
    */
   "webhooks.silent": {
     channel?: string;
@@ -38,9 +39,9 @@ export interface NoticeMap {
     expected: number;
     probability: number;
   };
-  /** A webhook came again, of this `channel` if only webhooks of one channel were missing. */
+  /** A webhook came after a silence. With `channel`, only webhooks of this channel were missing. */
   "webhooks.recovered": { channel?: string; since: string; silentMs: number };
-  /** The kit could not ask the service about a payment, or not use the answer. It asks again later. */
+  /** The kit could not look up a payment, or could not use the answer. The kit asks again later. */
   "lookup.failed": { clientId?: string; error: unknown };
   /**
    * The store failed to start, to record, to claim, or during a handler's transaction. The kit keeps trying.

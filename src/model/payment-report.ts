@@ -7,7 +7,7 @@ import { type IndispensableField, type SignedField, type UndecidingField } from 
 export interface ReportedFields {
   /** The topic, such as `payment.completed`. */
   topic: string;
-  /** The time. `undefined` if the service sent no date-time: see {@link Untrusted}. */
+  /** The time of the event. `undefined` if the service sent no date-time: see {@link Untrusted}. */
   timestamp: string | undefined;
   /** The type of the message, which is `payment` if the message is about a payment. */
   type: string;
@@ -19,9 +19,12 @@ export interface ReportedFields {
   captured: boolean;
   /** The amount: a decimal string. */
   "total.value": string;
-  /** The currency: three capital letters of ISO 4217. */
+  /** The currency as the service wrote it: 1 to 16 letters. */
   "total.currency": string;
-  /** When the customer submitted the payment. `undefined` before. Always present on `completed`. */
+  /**
+   * When the customer submitted the payment. `undefined` before that time. A webhook with the status
+   * `completed` has it.
+   */
   submittedAt: string | undefined;
   /** The merchant's id of the payment. */
   clientId: string;
@@ -33,8 +36,8 @@ export interface ReportedFields {
 
 /**
  * The fields that the signature covers: the service sent these values. `never` stands for a scheme that the
- * environment configures, so that the compiler does not know its fields. Then the indispensable fields are
- * present, and every other field may be.
+ * environment configures. The compiler does not know the fields of such a scheme. So only the indispensable
+ * fields are required, and all others are optional.
  */
 export type Verified<Covers extends SignedField = SignedField> = [Covers] extends [never]
   ? Readonly<Pick<ReportedFields, IndispensableField> & Partial<ReportedFields>>
@@ -43,8 +46,8 @@ export type Verified<Covers extends SignedField = SignedField> = [Covers] extend
 /**
  * The fields that the signature does not cover. They may have been changed on the way, so use them as hints
  * at most. `timestamp`, `providerId` and `source` are here too if the signature covers them but their values
- * do not have the interface's form. If the compiler does not know the scheme, the type has only these three,
- * because any other field may be a verified one.
+ * do not have the interface's form. If the compiler does not know the scheme, the type has only these three
+ * fields, because the scheme may cover any other field.
  */
 export type Untrusted<Covers extends SignedField = SignedField> = Readonly<
   Partial<

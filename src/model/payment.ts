@@ -12,16 +12,17 @@ export interface Money {
  * - `creating`: stored, and the creation request is under way.
  * - `pending`: the service knows the payment; the customer has not paid yet.
  * - `uncertain`: the creation request ended without a usable answer; the payment may exist at the service.
- * - `failed`: the service refused the creation, or reported the payment as failed or expired.
+ * - `failed`: the creation never reached the service, or the service refused it, or the service reported the
+ *   payment as failed or expired.
  * - `canceled`: the service reported the payment as canceled.
- * - `completed`: paid. Final: no later report changes it.
+ * - `completed`: the payment is paid. No later report changes this state.
  */
 export type PaymentState = "creating" | "pending" | "uncertain" | "failed" | "canceled" | "completed";
 
 /** The states of payments that can become overdue. */
 export const awaitedStates: readonly PaymentState[] = ["creating", "pending", "uncertain"];
 
-/** The service's newest report of a payment: in its answer to the creation, in a webhook or in a lookup. */
+/** The service's newest report of a payment: from the answer to the creation, a webhook or a lookup. */
 export interface LastReport {
   /** The status as the service wrote it. */
   status: string;
@@ -36,8 +37,8 @@ export interface LastReport {
   /** When this shop received the report. */
   at: string;
   /**
-   * The names of the fields above that are proven, by the webhook's signature or by a lookup. Other fields
-   * may have been changed on the way.
+   * The names of the fields above that are proven: by the webhook's signature, or because the service itself
+   * answered the kit. Other fields may have been changed on the way.
    */
   verified: readonly LastReportField[];
 }
@@ -62,18 +63,19 @@ export interface Payment {
   reference: string;
   /** The amount to collect. It never changes. */
   total: Money;
-  /** The state in the kit, which the service's reports change. */
+  /** The state in the kit. */
   state: PaymentState;
   /** The last status of the service that was applied, as the service wrote it. */
   status?: string;
   /**
    * The service's last report, unless the payment already had a later status. The report may not have been
-   * applied, because it differs from the payment or waits for a lookup. Nothing is decided by it.
+   * applied, because it differs from the payment or waits for a lookup. The kit compares it only with a
+   * second completion, which may be another transfer.
    */
   reported?: LastReport;
   /** The service's own times. */
   service?: ServiceTimes;
-  /** Whether another `create` for the reference returns this attempt. At most one per reference is open. */
+  /** Whether another `create` may return this attempt. At most one attempt of a reference is open. */
   open: boolean;
   /** The service's id of the payment. Set once, then never changed. */
   serviceId?: string;
@@ -91,7 +93,9 @@ export interface Payment {
   updatedAt: string;
   /** When the kit recorded the completion. Absent for a payment that is not completed. */
   completedAt?: string;
-  /** When the first webhook arrived. Absent before, and for payments that an earlier version completed. */
+  /**
+   * When the first webhook arrived. Absent if none arrived, or if an earlier version completed the payment.
+   */
   firstWebhookAt?: string;
   /**
    * When the browser first came back to the success address. This does not prove that the payment is paid.
@@ -110,9 +114,9 @@ export interface Payment {
   /** The number of lookups of the payment. Absent for none. */
   lookups?: number;
   /**
-   * Present on a completed payment that does not pay its order, because another amount was asked for last.
-   * `unsettled`: a person must accept or refund it. `refunded`: a person returned the money. Absent after it
-   * was accepted.
+   * Present on a completed payment that does not pay its order, because a newer attempt asks for another
+   * amount. `unsettled`: a person must accept or refund the payment. `refunded`: a person returned the money.
+   * Absent after a person accepted the payment.
    */
   withheld?: "unsettled" | "refunded";
   /** The amount that was received, if a person accepted another amount than `total`. */
@@ -120,16 +124,16 @@ export interface Payment {
   /** The sum of all refunds and reversals, a decimal string in the received currency. Absent for none. */
   refunded?: string;
   /**
-   * `paid_twice`, `paid_late`: this payment is the second one of its order, or was completed too late, and no
-   * person has settled this. `settled`: a person has settled that it is overdue, or that its creation is
-   * uncertain. See `payments.attention`.
+   * `paid_twice`: this payment is a second payment of its order. `paid_late`: the payment was completed too
+   * late. A person's settlement, or a full refund, removes these two values. `settled`: a person has settled
+   * the entry about an overdue payment or an uncertain creation. See `payments.attention`.
    */
   attention?: "paid_twice" | "paid_late" | "settled";
 }
 
 /** Money of a completed payment that went back. All amounts are in the currency that was received. */
 export interface Refund {
-  /** `refund`: the shop returned it. `reversal`: the service or the provider took it back. */
+  /** `refund`: the shop returned the money. `reversal`: the service or the provider took the money back. */
   kind: "refund" | "reversal";
   /** The amount of this refund. */
   amount: Money;
@@ -137,19 +141,19 @@ export interface Refund {
   before: Money;
   /** The rest of the payment after this refund. */
   rest: Money;
-  /** The key of the refund, which a person or a statement gave. */
+  /** The key of the refund. Two calls with the same key record one refund. */
   key?: string;
 }
 
 /** A payment that is paid. */
 export interface CompletedPayment extends Payment {
-  /** The final state. No later report changes it. */
+  /** The final state. No later report changes this state. */
   state: "completed";
   /** When the kit recorded the completion. */
   completedAt: string;
 }
 
-/** A person's evidence that a payment is paid. */
+/** A person's evidence that a payment is paid, or that money went back. */
 export interface Evidence {
   /** `lookup`: the service's answer to a person. `webhook`: a stored webhook that was unreadable. */
   kind: "statement" | "lookup" | "letter" | "webhook";
@@ -157,7 +161,7 @@ export interface Evidence {
   document: string;
   /** The amount that the evidence shows. */
   total: Money;
-  /** The service's id of the payment. Required if the stored payment has none yet. */
+  /** The service's id of the payment. Required to complete a stored payment that has no service id. */
   serviceId?: string;
   /** The provider's reference. */
   providerId?: string;

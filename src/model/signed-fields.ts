@@ -40,13 +40,16 @@ const paths = Object.fromEntries(
   signedFields.map((field) => [field, topLevel.includes(field) ? [field] : ["data", ...field.split(".")]]),
 ) as Record<SignedField, string[]>;
 
-/** The fields that decide nothing. The kit accepts a webhook with any values of these fields. */
+/**
+ * The fields that decide no state. The kit accepts a webhook with any values of these fields. Only a second
+ * completion can differ in one of them: another `providerId` means another transfer.
+ */
 const undecidingFields = ["timestamp", "providerId", "source"] as const satisfies readonly SignedField[];
 
-/** A field that decides nothing. */
+/** A field that decides no state. */
 export type UndecidingField = (typeof undecidingFields)[number];
 
-/** Returns whether the kit decides nothing by the field. */
+/** Returns whether the field is an {@link UndecidingField}. */
 export function decidesNothing(field: SignedField): field is UndecidingField {
   return (undecidingFields as readonly SignedField[]).includes(field);
 }
@@ -62,8 +65,8 @@ export function fieldPath(field: SignedField): string {
 }
 
 /**
- * Returns the unchanged value of the field, or `undefined` if it is absent. Reads only own properties, and
- * never the value of a prototype.
+ * Returns the unchanged value of the field, or `undefined` if the field is absent. Reads only own properties,
+ * and never the value of a prototype.
  */
 export function readField(payload: Readonly<Record<string, unknown>>, field: SignedField): unknown {
   let value: unknown = payload;

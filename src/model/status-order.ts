@@ -1,10 +1,11 @@
 import { type PaymentState } from "./payment.js";
 
 /**
- * The rank of each status. A status replaces only a status of a lower rank. So webhooks lead to the same
- * state in any order, and also if some are repeated. The interface document has `pending` and `completed`.
- * Services use the other statuses too, with both spellings of `canceled`. Statuses that end without payment
- * rank below `completed`, so that a late success counts.
+ * The rank of each status. A status replaces a status of a lower rank, and one of the same rank that is
+ * earlier in the alphabet. So webhooks lead to the same state in any order, even if some webhooks are
+ * repeated. The interface document has `pending` and `completed`. Services use the other statuses too, with
+ * both spellings of `canceled`. Statuses that end without payment rank below `completed`, so that a late
+ * success counts.
  */
 const ranks: Readonly<Record<string, number>> = {
   __proto__: null as never,
@@ -30,7 +31,7 @@ export function isFarther(next: string, current: string | undefined): boolean {
   return difference === 0 ? next > current : difference > 0;
 }
 
-/** Returns the kit's state for a status of the service. */
+/** Returns the kit's state for a status of the service. An unknown status becomes `pending`. */
 export function stateOf(status: string): PaymentState {
   if (status === "completed" || status === "failed" || status === "canceled") return status;
   if (status === "expired") return "failed";
