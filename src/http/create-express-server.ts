@@ -19,13 +19,13 @@ export interface ExpressApplication {
 
 /**
  * Returns an `http.Server` for an Express application, in place of `app.listen()` or
- * `http.createServer(app)`. On Node 20 and 22, every route of the application then costs about half. From
- * Node 24 on, there is no difference.
+ * `http.createServer(app)`. On Node 20 and 22, every route of the application then takes much less time: see
+ * "Express's prototypes" in bench/README.md. From Node 24 on, there is no difference.
  *
- * Express replaces the prototype of each request and response, which makes every later access to them slow.
- * This server creates them with the application's prototypes, so that Express has nothing to replace.
- * Requests of a mounted sub-application still get the prototypes of that application. Routers, such as the
- * payment router, have none.
+ * Express replaces the prototype of each request and response. On Node 20 and 22, this makes every later
+ * access to these objects slow. This server creates the objects with the application's prototypes, so that
+ * Express has nothing to replace. In a mounted sub-application, requests are still slow, because Express
+ * gives them the prototypes of the sub-application. A router, such as the payment router, has no prototypes.
  *
  * @example
  * createExpressServer(app).listen(3000);
@@ -47,8 +47,8 @@ export function createExpressServer(app: ExpressApplication, options: ServerOpti
 
 /**
  * Returns a constructor whose objects have the given prototype, which must inherit from the prototype of the
- * original. The constructor calls Node's as a plain function. If a later version of Node has classes instead,
- * returns the original.
+ * original. The constructor calls the original as a plain function, which is impossible for a class. If a
+ * later version of Node has classes, returns the original.
  *
  * The constructor inherits from the original as a class does, because V8 looks at inherited constructors to
  * decide how much space for properties an object gets.
@@ -74,11 +74,11 @@ const preShaped = new WeakSet<object>();
 const losesShapes = Number.parseInt(process.versions.v8, 10) < 13;
 
 /**
- * Gives all requests one hidden class, and all responses too, if `createExpressServer` did not make the
- * server. Express replaces the prototype of each object. V8 then gives each object its own hidden class, and
- * cannot optimise property accesses. Deleting a property makes the object a dictionary, and all dictionaries
- * share one hidden class. The property is restored, so the application sees no difference. See "Express's
- * prototypes" in bench/README.md.
+ * Makes property accesses fast on Node 20 and 22 if `createExpressServer` did not make the server: all
+ * requests get one hidden class, and all responses get another. Express replaces the prototype of each
+ * object. V8 then gives each object its own hidden class, and cannot optimise property accesses. Deleting a
+ * property makes the object a dictionary, and all dictionaries share one hidden class. The property is
+ * restored, so the application sees no difference. See "Express's prototypes" in bench/README.md.
  */
 export function shareShape(request: IncomingMessage, response: ServerResponse): void {
   if (!losesShapes || preShaped.has((request.socket as { server?: Server }).server ?? {})) return;

@@ -58,8 +58,8 @@ function incomingOf(
     baseUrl: mount,
     url: originalUrl.slice(mount.length),
     headers: Object.fromEntries(headers) satisfies IncomingHttpHeaders,
-    // The client's address is not known, so all refused webhooks share one budget. It never refuses a valid
-    // one.
+    // The client's address is not known, so all refused webhooks share one budget. The budget never refuses a
+    // valid webhook.
     socket: {},
   };
   const complete = { get: () => stream.readableEnded };

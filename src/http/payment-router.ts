@@ -30,10 +30,10 @@ export interface InlineOptions<Covers extends SignedField, Tx> extends PartialOp
 }
 
 /**
- * Returns the router of the three addresses of the interface document, 1: `POST /webhook`, `GET
- * /success/:token` and `GET /cancel/:token`. The router works at any mount path, and `paths` changes its
- * addresses. It reads the body itself, so mount it before `express.json()`. If that is not possible, see
- * {@link captureRawBody}. Opens the store and starts to dispatch.
+ * Returns the router of the three addresses in section 1 of the interface document: `POST /webhook`, `GET
+ * /success/:token` and `GET /cancel/:token`. The router works at any mount path, and the option `paths`
+ * changes its addresses. The router reads the body itself, so mount it before `express.json()`. If that is
+ * not possible, see {@link captureRawBody}. The call also opens the store and starts to dispatch.
  *
  * Takes a kit, or options. The `TILLKIT_*` environment variables configure all options that are left out. An
  * option has priority over its variable.
@@ -90,7 +90,8 @@ function routerOf<Covers extends SignedField, Tx>(
   const webhook = parts.includes("webhook") && caught(webhookEndpoint(payments));
   if (webhook) router.all(paths.webhook, logged, webhook);
   for (const part of parts) if (part !== "webhook") mountReturns(router, payments, part, logged);
-  // The start waits for the next iteration, so that handlers that are added now get the first event.
+  // The start waits for the next iteration of the event loop. So handlers that the application adds
+  // immediately after this call get the first event too.
   setImmediate(() => {
     payments.start({ keepAlive: false }).catch((error: unknown) => {
       payments.notify("store.unavailable", { during: "start", error });
@@ -119,9 +120,9 @@ function mountReturns<Covers extends SignedField, Tx>(
 ): void {
   const path = payments.options.paths[kind];
   const { show, state } = returnEndpoints(payments, kind);
-  // The kit answers every address below that may contain a token, because a token must not reach the
-  // application's 404 page and log. At the root of the application, other addresses may be the shop's own
-  // pages.
+  // A token must not reach the application's 404 page and log. So below a mount path, the kit answers every
+  // address below `path`. Without a mount path, it answers only addresses that may contain a token, because
+  // the others may be the shop's own pages.
   router.use(path, ({ baseUrl, url }, _response, next) => {
     // In other applications than Express, a request has no `path`.
     const rest = url.split("?", 1)[0]!;

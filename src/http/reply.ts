@@ -4,7 +4,7 @@ import { refusalErrors } from "../shared/refused-files.js";
 const received = JSON.stringify({ received: true });
 const receivedHeaders = headersOf(received);
 
-/** Sends 200 for a webhook that is on disk. */
+/** Sends 200 for a webhook that the store or the spool has. */
 export function replyReceived(response: ServerResponse): void {
   response.writeHead(200, receivedHeaders);
   response.end(received);
@@ -30,7 +30,7 @@ export function refuse(
   { status, retryAfter }: { status: number; retryAfter: number | undefined },
 ): void {
   if (response.headersSent || response.destroyed) return;
-  // Node would parse the unread rest of the body as the next request.
+  // Node would parse the unread rest of the body as the next request, so the connection is closed.
   const close: Record<string, string> = request.complete ? {} : { Connection: "close" };
   const allow: Record<string, string> = status === 405 ? { Allow: "POST" } : {};
   const retry: Record<string, string> = retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) };

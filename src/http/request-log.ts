@@ -3,7 +3,7 @@ import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type Logger } from "pino";
 import { pinoHttp } from "pino-http";
 
-/** The facts in the log line of a request. They contain no body, signature, secret or token. */
+/** The facts about a request. The log line made from them has no body, signature, secret or token. */
 export interface RequestFacts {
   /** The pattern of the route. The address itself may contain a token, and is not logged. */
   route: string;
@@ -54,7 +54,8 @@ export function requestLog(logger: Logger): (request: IncomingMessage, response:
     customSuccessMessage: () => "payment request",
     customErrorMessage: () => "payment request",
   });
-  // pino-http makes two child loggers for every request, although the one line has their bindings anyway.
+  // pino-http makes two child loggers for every request. They are not needed, because `lineOf` adds the
+  // request's values itself.
   Object.assign(log.logger, { child: () => log.logger });
   return (request, response) => {
     if (!logger.isLevelEnabled("error")) return;

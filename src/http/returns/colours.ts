@@ -27,7 +27,7 @@ function readColour(colour: string): Rgb {
   return [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
 }
 
-/** Returns the colour mixed with black (0) or white (255), which has this share of the result. */
+/** Returns a mixture of the colour with black (0) or white (255). `share` is the part of black or white. */
 function mix(rgb: Rgb, towards: number, share: number): Rgb {
   return rgb.map((part) => Math.round(part + (towards - part) * share));
 }

@@ -23,7 +23,7 @@ const perPayment = { perMinute: 1, burst: 5 };
 /** The limit of claims from one client address. Many customers of a mobile network share one address. */
 const perAddress = { perMinute: 20, burst: 60 };
 
-/** Returns whether the request is for the form of a claim. Only Express gives a request its `query`. */
+/** Returns whether the request is for the form of a claim. Only Express would give the request a `query`. */
 export function asksForClaim({ url }: Request): boolean {
   return /^[^?]*\?(.*&)?claim(=|&|$)/.test(url);
 }
@@ -95,9 +95,9 @@ function claimReceiver<Covers extends SignedField, Tx>(
 }
 
 /**
- * Returns whether a page of another site posted the claim. No cookie gives the right to post, only the
- * address does, so a page that does not have the address can post nothing. Old browsers send neither header,
- * or the origin "null", because the page sends no Referer.
+ * Returns whether a page of another site posted the claim. Without `Sec-Fetch-Site`, a claim is accepted if
+ * its origin is absent or "null", because old browsers send such claims from the kit's page. This is safe:
+ * only the address gives the right to post, and another site does not have the address.
  */
 function isForeign({ headers }: Request, own: string): boolean {
   const site = headers["sec-fetch-site"];

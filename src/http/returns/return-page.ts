@@ -53,7 +53,10 @@ function receiptOf({ state, reported }: Payment): string | undefined {
   return state === "completed" && reported?.verified.includes("providerId") ? reported.providerId : undefined;
 }
 
-/** Returns the page for a customer who came back. Without scripts, a live page reloads itself. */
+/**
+ * Returns the page for a customer who came back. If the browser runs no scripts, the page reloads itself
+ * until the state is final or a quarter of an hour has passed.
+ */
 export function returnPage(view: ReturnView, frame: PageFrame): string {
   const { payment, waitedMs, canClaim } = view;
   const text = translationsOf(frame);
@@ -218,7 +221,7 @@ function contactLink(contact: string): HtmlFragment {
   return /^\+?[\d ().-]{5,24}$/.test(contact) ? link(`tel:${contact.replace(/[^\d+]/g, "")}`) : contact;
 }
 
-/** All signs, of which the style shows one. So the script must change only the state. */
+/** All signs, of which the style shows one. So the script only has to change the state. */
 const signs = (["circle", "clock", "tick", "back", "alert", "search"] as const).map(drawing);
 
 const returnStyle = `

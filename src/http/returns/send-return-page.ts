@@ -18,7 +18,7 @@ export function frameFor(returns: ReturnOptions, request: Request, view: ReturnV
   };
 }
 
-/** Returns the language of the payment or of the browser. Only Express gives a request `acceptsLanguages`. */
+/** Returns the language of the payment or of the browser. Works without Express too. */
 function languageOf(request: Request, view: ReturnView | undefined, more: readonly string[]): string {
   const acceptsLanguages = (...offered: string[]) =>
     expressRequest.acceptsLanguages.call(request, ...offered);
@@ -76,7 +76,7 @@ export function sendForm(response: Response, status: number, frame: PageFrame, m
   sendReturnPage(response, status, frame, markup, "'self'");
 }
 
-/** Returns the sources of images for the Content-Security-Policy: the page, and the origin of the logo. */
+/** Returns the sources of images in the Content-Security-Policy: `data:`, and the origin of the logo. */
 function imageSources(logoUrl: string | undefined): string {
   if (logoUrl === undefined) return "data:";
   return `data: ${/^https:\/\/[^/]+/.exec(logoUrl)?.[0] ?? "'self'"}`;

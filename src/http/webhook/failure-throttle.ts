@@ -1,7 +1,7 @@
 import { type IncomingMessage } from "node:http";
 import { isIPv4, isIPv6 } from "node:net";
 
-/** The limit of failed webhooks from one client address. Beyond it, the answer is 429. */
+/** The limit of failed webhooks from one client address. Over the limit, the answer is 429. */
 export interface FailureBudget {
   perMinute: number;
   burst: number;
@@ -18,8 +18,9 @@ const maxAddresses = 10_000;
 
 /**
  * Returns a function that counts one failure of a client address in a token bucket. While the address has
- * budget, the function returns `undefined`. Otherwise it returns the whole seconds until there is budget
- * again, at most 60. The webhook is already refused: the result only selects the status of the answer.
+ * budget, the function returns `undefined`. Otherwise it returns the number of seconds until there is budget
+ * again, at most 60. For a webhook, which is already refused, the result only selects the status of the
+ * answer. Customers' claims use the function too, with other budgets.
  */
 export function failureThrottle(
   { perMinute, burst }: FailureBudget,

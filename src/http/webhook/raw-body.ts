@@ -31,7 +31,7 @@ interface Reading extends Waiting {
 
 type ParsedRequest = IncomingMessage & { body?: unknown; rawBody?: unknown };
 
-/** Returns a function that returns the exact bytes of a request: reads them, or finds the kept ones. */
+/** Returns a function that reads the exact bytes of a request, unless other code has kept these bytes. */
 export function rawBodyReader({ limitBytes, bodyTimeoutMs }: { limitBytes: number; bodyTimeoutMs: number }) {
   // The timeout is for the whole body, because a sender of single bytes would otherwise never be late.
   const deadlines = new Deadlines<Reading>(bodyTimeoutMs, ({ refuse }) => refuse(tooSlow(bodyTimeoutMs)));

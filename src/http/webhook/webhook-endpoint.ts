@@ -22,7 +22,10 @@ export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Paymen
   const countSignature = mismatchLog(logger, options.webhook.keepRefused);
   const spend = options.webhook.failures && failureThrottle(options.webhook.failures);
 
-  /** Returns the seconds of the `Retry-After` header, or `undefined` for an answer without it. */
+  /**
+   * Returns the seconds of the `Retry-After` header, or `undefined` for an answer without this header. Counts
+   * a failed verification for the client's address.
+   */
   function retryAfterOf(request: IncomingMessage, code: RejectionCode): number | undefined {
     if (code === "record_unavailable") return 5;
     return isVerificationFailure(code) ? spend?.(clientAddress(request)) : undefined;
@@ -47,7 +50,8 @@ export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Paymen
       replyReceived(response);
       if (!isByDoctor) countSignature(true);
     } catch (error) {
-      // Any other error is the kit's own. The answer is 503, so that the service can send the webhook again.
+      // An error that is not a refusal is the kit's own. The answer is then 503, so that the service can send
+      // the webhook again.
       const { code, fix, cause } = isRejection(error) ? error : unexpected(error);
       const retryAfter = retryAfterOf(request, code);
       const status = isVerificationFailure(code) && retryAfter !== undefined ? 429 : rejectionStatus[code];
@@ -106,8 +110,8 @@ function unexpected(cause: unknown): WebhookRejectedError {
 
 /**
  * Returns a function that counts one webhook with a matching or a wrong signature. Logs the first mismatch,
- * and later at most one line in a minute, with the rate. If the secret is wrong, every webhook mismatches. A
- * forgery is a single mismatch.
+ * and later at most one line in a minute, with the rate. The rate shows the cause: with a wrong secret, every
+ * webhook mismatches, but a forgery is a single mismatch.
  */
 export function mismatchLog(
   logger: Logger,
