@@ -44,14 +44,15 @@ export function createBackground<Tx>(
       if (isClosed) return;
       if (dispatches) dispatcher.start({ keepAlive });
       stopWaking ??= store.wake?.(() => dispatcher.wake());
-      // The next sweep repeats a failed one. Other parts report a store that is not available.
+      // A failed sweep is ignored here, because the next sweep does its work, and the health reports it.
       timer ??= setInterval(() => void sweeper.sweep().catch(() => {}), sweepMs).unref();
       intake.keeper.start();
       refused?.start();
       try {
         await ready();
       } finally {
-        // The watch also starts if the store is not available, because it may come back as an older copy.
+        // The watch also starts if the store is not available, because the store may come back as an older
+        // copy.
         if (!isClosed) await watch.start();
       }
     },

@@ -74,15 +74,15 @@ interface OpeningParts<Tx> {
 }
 
 /**
- * The interval at which the handlers are registered again. A store loses them if an older copy of its
- * database is restored, or if an asynchronous standby takes over.
+ * The interval at which the handlers are registered again. A store loses registrations if an older copy of
+ * its database is restored, or if an asynchronous standby takes over.
  */
 const registeredAgainMs = 10_000;
 
 /**
  * Returns `ready()`, which opens the store and registers the handlers of this process. Must be awaited before
  * anything is recorded, because an event gets no dispatch for a handler name that the store does not have
- * yet. The next call repeats a failed one.
+ * yet. After a failure, the next call tries again.
  */
 function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningParts<Tx>): () => Promise<void> {
   let migrated = false;
@@ -103,7 +103,7 @@ function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningPar
   async function open(): Promise<void> {
     if (!migrated) {
       await store.migrate();
-      // All warnings are read before the first is logged, because a failed call is repeated from the start.
+      // All warnings are read before the first is logged, so that no try after a failure logs one twice.
       const warnings = await store.warnings({ concurrency });
       const option = "store";
       for (const warning of warnings) logger.warn({ option }, warning);

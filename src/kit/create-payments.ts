@@ -49,7 +49,7 @@ import { type PaymentStore } from "../store/index.js";
 import { identifier, StoreWatch } from "./watch-store.js";
 
 /**
- * Creates the kit from its parts. Does no I/O: the router or `start()` opens the store.
+ * Creates the kit from its options. Does no I/O: the router or `start()` opens the store later.
  *
  * @throws ConfigurationError with every problem of the options.
  */
@@ -170,7 +170,8 @@ function checkoutParts<Covers extends SignedField, Tx>(
   const { service, publicUrl, paths, reuseForMs, clientIdPrefix } = options;
   const { afterMs: firstLookupMs } = fillDefaults("lookup", options.lookup);
   const returnUrls = { success: publicUrl + paths.success, cancel: publicUrl + paths.cancel };
-  // The token, the request and a second request after a 401 share `timeoutMs`. The rest is for the store.
+  // The token, the request and a second request after a 401 share `timeoutMs`. The other 5 s are for the
+  // store.
   const creationMs = service.timeoutMs + 5000;
   return {
     store,

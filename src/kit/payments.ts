@@ -52,8 +52,8 @@ import { type Logger } from "pino";
  */
 export interface Payments<Covers extends SignedField = SignedField, Tx = unknown> {
   /**
-   * Creates a payment at the service and resolves to the address where the customer pays. A second call with
-   * the same reference and amount returns the open attempt.
+   * Creates a payment at the service and resolves to the address where the customer pays. During
+   * `reuseForMs`, a second call with the same reference and amount returns the open attempt.
    *
    * @throws TillkitError `reference_invalid`, `amount_invalid`, `currency_invalid`, `client_id_invalid`,
    * `metadata_invalid`, `locale_invalid`, `option_invalid`: nothing was stored or sent. `already_paid`,
@@ -72,8 +72,8 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    */
   adopt(adoption: Adoption): Promise<AdoptedPayment>;
   /**
-   * Settles a mismatch, a double payment or an unmatched webhook, or completes a payment from a person's
-   * evidence. The history shows who did it, when and why.
+   * Stores a person's decision about a payment or a webhook: completes the payment, fulfils its order,
+   * records a refund, or records that nothing needs to be done. The history shows who decided, when and why.
    *
    * @throws TillkitError `resolution_invalid`, `resolution_not_possible`, `evidence_missing`,
    * `evidence_invalid`, `evidence_mismatch`: nothing was changed.
@@ -96,8 +96,8 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    */
   find(key: PaymentKey): Promise<Payment | undefined>;
   /**
-   * Resolves to one page of payments, selected by state, reference, providerId and time of creation. The
-   * newest payments come first by default.
+   * Resolves to one page of payments, selected by state, reference, providerId, time of creation and other
+   * conditions. The newest payments come first by default.
    *
    * @throws TillkitError `query_invalid`
    */
@@ -105,14 +105,15 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   /**
    * Resolves to everything that happened to one clientId, oldest first: webhooks, decisions, dispatches,
    * returns and resolutions. A page has at most 1,000 entries of each kind, and the first page has the
-   * newest. Support reads the history when a customer calls. Unmatched webhooks have a history too.
+   * newest. Support reads the history when a customer calls. A clientId without a stored payment has a
+   * history too, if webhooks name the clientId.
    *
    * @throws TillkitError `query_invalid`
    */
   history(clientId: string, query?: HistoryQuery): Promise<PaymentHistory>;
   /**
    * Resolves to the number of payments that were created and completed, by channel, and how long they usually
-   * take. Reads at most the newest 20,000 payments of the time.
+   * take. Reads at most the newest 20,000 payments of the period.
    *
    * @throws TillkitError `query_invalid`
    */
@@ -121,12 +122,13 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * Decides stored webhooks or a refused webhook again, on the payments as they are now. By default, the call
    * is a dry run, which only reports the changes.
    *
-   * @throws TillkitError `query_invalid`
-   * @throws WebhookRejectedError if the signature of `refused` does not match
+   * @throws TillkitError `query_invalid`; `resolution_invalid` for the person or the reason
+   * @throws WebhookRejectedError if `refused` fails the verification
    */
   replay(query?: ReplayQuery): Promise<Replayed>;
   /**
-   * Runs one or many dead dispatches again. By default, the call is a dry run, which only reports them.
+   * Runs one or many dead dispatches again. By default, the call is a dry run, which only reports these
+   * dispatches.
    *
    * @throws TillkitError `query_invalid`
    */
@@ -145,7 +147,8 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * handlers before the first webhook arrives, because a name that is new to the store gets only events that
    * are recorded from then on. `options` are for handlers only.
    *
-   * @throws TillkitError `handler_name_taken` for a second handler of an event without a name of its own.
+   * @throws TillkitError `handler_name_taken` for a second handler of an event without a name of its own;
+   * `option_invalid`
    */
   on<Type extends EventType | NoticeType>(
     type: Type,
@@ -172,15 +175,16 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   handleReturn(this: void, request: ReturnRequest): Promise<ReturnView | undefined>;
   /**
    * Keeps the number that a customer gives for a payment that is not confirmed, for an application's own
-   * pages. The number decides nothing. The caller must limit how often customers give one. Resolves to
-   * `undefined` for a token that is forged, unknown or expired.
+   * pages. The number decides nothing. The caller must limit how often a customer may give a number. Resolves
+   * to `undefined` for a token that is forged, unknown or expired.
    */
   claimPaid(this: void, request: PaymentClaimRequest): Promise<PaymentClaimOutcome | undefined>;
   /** Sends a notice to the listeners of this process, for frameworks other than Express. */
   notify<Type extends NoticeType>(this: void, type: Type, notice: NoticeMap[Type]): void;
   /**
-   * Looks up payments that are due, and raises overdue payments and webhooks that have waited too long. The
-   * kit does this every `sweepMs`. A call during a sweep of this process gets the result of that sweep.
+   * Looks up payments that are due, and raises events about overdue payments, about webhooks that have waited
+   * too long, and about entries that need a person. The kit does this every `sweepMs`. A call during a sweep
+   * of this process gets the result of that sweep.
    */
   sweep(): Promise<Swept>;
 
@@ -195,15 +199,15 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    */
   attention(query?: AttentionQuery): Promise<AttentionList>;
   /**
-   * Assigns, snoozes or settles an entry of {@link Payments.attention}, or adds a note to it. The history of
-   * the payment shows who did it, when and why. A repeated call changes nothing.
+   * Assigns, snoozes or settles an entry of {@link Payments.attention}, or adds a note to the entry. The
+   * history of the payment shows who acted, when and why. A repeated call changes nothing.
    *
    * @throws TillkitError `resolution_invalid`; `resolution_not_possible` if the entry is closed, or its cause
-   * must end in another way; `store_conflict` if another person was faster: the message shows that person's
-   * change.
+   * must end in another way; `store_conflict` if another person was faster (the message shows that person's
+   * change).
    */
   attend(id: string, action: AttentionAction): Promise<AttendedEntry>;
-  /** Resolves to the handlers in the store, with waiting and dead dispatches and people's decisions. */
+  /** Resolves to the handlers in the store, with the numbers of their dispatches and people's decisions. */
   handlers(): Promise<HandlerStatus[]>;
   /**
    * Pauses a handler in all processes, within one poll. Its events wait, and use up no attempt. Runs that
@@ -232,7 +236,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * the store does not have the name. The call may be repeated. With `event`, retires only the name's
    * registration for that event. Use `event` if the handler with this name now handles other events.
    *
-   * @throws TillkitError `handler_registered` if this process has a handler of that name
+   * @throws TillkitError `handler_registered` if this process has a handler of that name; `option_invalid`
    */
   retireHandler(name: string, options?: RetireHandlerOptions): Promise<number>;
   /**

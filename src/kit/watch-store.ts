@@ -29,8 +29,8 @@ const maxCloseMs = 2000;
 const maxRemembered = 2 * (checkMs / slotMs);
 
 /**
- * Returns a function that asks the store for its identity, with a limit of time. While a store hangs, all
- * callers wait for the same question: a drain of the spool, the watch, and `close`.
+ * Returns a function that asks the store for its identity, with a limit of time. While a store hangs, no
+ * second request starts: a drain of the spool, the watch and `close` all wait for the first.
  */
 export function identifier<Tx>(
   { store, newId }: Pick<Core<Tx>, "store" | "newId">,
@@ -79,7 +79,7 @@ export class StoreWatch<Tx> {
     if (this.#recent.length > maxRemembered) this.#recent.shift();
   }
 
-  /** Resolves after the first check, and starts a check every few seconds. Never rejects. */
+  /** Resolves after the first check, and starts a check every 10 s. Never rejects. */
   async start(): Promise<void> {
     if (!this.#parts.store.durable || this.#timer) return;
     this.#timer = setInterval(() => void this.#checkOnce(), checkMs).unref();
@@ -87,8 +87,8 @@ export class StoreWatch<Tx> {
   }
 
   /**
-   * Waits for the running check, and checks the last webhooks, which the directory then remembers. Does not
-   * wait longer for a store that does not answer.
+   * Waits for the running check, and checks the last webhooks, so that the directory remembers the newest
+   * one. If the store does not answer, waits at most 2 s for each of the two checks.
    */
   async close(): Promise<void> {
     clearInterval(this.#timer);
@@ -96,7 +96,7 @@ export class StoreWatch<Tx> {
     if (this.#recent.length > 0) await withTimeout(this.#checkOnce(), maxCloseMs);
   }
 
-  /** Runs a check, or joins the running one. The next check repeats a failed one. */
+  /** Runs a check, or joins the running one. After a failure, the next check tries again. */
   #checkOnce(): Promise<void> {
     return (this.#checking ??= this.#check()
       .catch(() => {})
@@ -124,7 +124,7 @@ export class StoreWatch<Tx> {
     this.#identity = found;
   }
 
-  /** Returns the newest of these webhooks. If one is gone, reports it once, and returns `undefined`. */
+  /** Returns the newest of these webhooks. If any is gone, reports that once, and returns `undefined`. */
   async #checkWebhooks(receiptIds: readonly string[]): Promise<string | undefined> {
     for (const receiptId of receiptIds) {
       const [found] = await this.#parts.store.webhooks({ receiptId, limit: 1 });

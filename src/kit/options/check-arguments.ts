@@ -53,7 +53,10 @@ const methods = {
 
 const synchronous: readonly string[] = ["compareStatement", "on", "onAny", "onPaymentCompleted"];
 
-/** Returns the methods, each with a check of its arguments. A string as a query would select everything. */
+/**
+ * Returns the methods, each with a check of its arguments. For example, `list("…")` would otherwise list all
+ * payments.
+ */
 export function withCheckedArguments<Given extends Record<keyof typeof methods, unknown>>(
   given: Given,
 ): Given {

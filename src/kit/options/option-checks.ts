@@ -39,7 +39,7 @@ export const wholeNumber =
 export const isFunction: OptionCheck = (option, value) =>
   value === undefined || typeof value === "function" ? [] : invalid(option, "must be a function.");
 
-/** Refuses a clock that returns no valid time, because each webhook and creation would fail with it. */
+/** Refuses a clock that returns no valid time, because each webhook and creation would then fail. */
 export const timeFunction: OptionCheck = (option, value) => {
   if (value === undefined || typeof value !== "function")
     return isFunction(option, value, undefined as never);
@@ -98,7 +98,10 @@ export const store: OptionCheck = (option, value, { environment }) => {
 
 const returnPlaceholders = ["reference", "clientId"];
 
-/** Returns the problems of a return address. It must not be a script, or lead to another host. */
+/**
+ * Returns the problems of a return address. It must not be a script, and placeholders must not select its
+ * host.
+ */
 export const returnAddress: OptionCheck = (option, address) => {
   if (address === undefined) return [];
   const used = typeof address === "string" ? [...address.matchAll(/\{(\w*)\}/g)] : [];
@@ -123,7 +126,10 @@ function isReturnAddress(address: string): boolean {
   return /^\/(?![/\\])[^\s\\]*$/.test(address) || /^https?:\/\/[^\s\\{}/?#@]+([/?#][^\s\\]*)?$/.test(address);
 }
 
-/** Returns the problems of one of the router's paths. Express reads some characters as a pattern. */
+/**
+ * Returns the problems of one of the router's paths. Only characters that Express does not read as a pattern
+ * are allowed.
+ */
 export const path: OptionCheck = (option, _value, { paths }) => {
   const name = option.slice("paths.".length);
   const path = paths[name];
@@ -138,7 +144,7 @@ function isPath(path: unknown): path is string {
   return typeof path === "string" && /^(\/(?!\.+(\/|$))[A-Za-z0-9._-]+)+$/.test(path);
 }
 
-/** Returns whether Express matches the path with the other one, or one below. Capitals do not count. */
+/** Returns whether `path` is `other`, or is below `other`. Ignores capitals, as Express does. */
 function isBelow(path: string, other: string): boolean {
   return `${path}/`.toLowerCase().startsWith(`${other}/`.toLowerCase());
 }

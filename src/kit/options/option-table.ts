@@ -6,7 +6,7 @@ import * as check from "./option-checks.js";
 import { type FailureOptions, type PaymentsOptions } from "./options.js";
 import * as read from "./read-variables.js";
 
-/** One option. The comment of its field in `options.ts` is its documentation. */
+/** One option. The doc comment of the option's field is its documentation. */
 export interface OptionRow<Value = unknown> {
   /** The variable that sets the option. */
   variable?: string;
@@ -71,7 +71,7 @@ export const optionTable = {
   "webhook.recordTimeoutMs": timer(3000),
   "webhook.bodyTimeoutMs": timer(10_000),
   "webhook.failures": { check: check.failures },
-  // With `burst`, a service with a wrong secret gets 401 at first, and with `perMinute` again later.
+  // If the secret is wrong, the first `burst` webhooks get 401, and then `perMinute` webhooks a minute.
   "webhook.failures.perMinute": count(60),
   "webhook.failures.burst": count(100),
   "webhook.keepRefused": {

@@ -29,7 +29,8 @@ const completedGroups = ["service", "webhook", "returns"] as const;
  * not read. In `service`, `webhook` and `returns`, each option is completed separately. Every other group is
  * taken whole.
  *
- * @throws ConfigurationError with every problem. An option that is not given has its variable's name.
+ * @throws ConfigurationError with every problem. A problem of an option that was not given has the name of
+ * the option's variable.
  */
 export function completeOptions<Covers extends SignedField, Tx>(
   given: PartialOptions<Covers, Tx>,
@@ -56,13 +57,13 @@ export function completeOptions<Covers extends SignedField, Tx>(
       failed.add(option);
     }
   }
-  // The router's overloads give the options that come from the environment the right types.
+  // This type is right only because the router's overloads know which options come from the environment.
   const completed = options as unknown as PaymentsOptions<Covers, Tx>;
 
   // An option whose variable was refused is not reported again as missing.
   const others = problemsOf(completed, environment as NodeJS.ProcessEnv);
   problems.push(...others.filter(({ option }) => !failed.has(option)));
-  // Variables with TEST and BENCH belong to the kit's own tests and benchmark.
+  // Variables that begin with TILLKIT_TEST_ or TILLKIT_BENCH_ belong to the kit's own tests and benchmark.
   const isOurs = ([name]: [string, unknown]) => /^TILLKIT_(?!TEST_|BENCH_)/.test(name);
   const ours = Object.fromEntries(Object.entries(environment).filter(isOurs));
   problems.push(...unknownOptions("", ours, knownVariables));
@@ -96,7 +97,10 @@ const variables: Readonly<Record<string, string>> = {
 };
 const knownVariables = Object.fromEntries(Object.values(variables).map((name) => [name, 1]));
 
-/** Returns the variable of an option, of its group (`spool.directory`), or of its list (`secret[0]`). */
+/**
+ * Returns the variable of an option, or else of the group (for `spool.directory`) or list (for `secret[0]`)
+ * with the option.
+ */
 function variableOf(option: string): string | undefined {
   return variables[option] ?? variables[option.split(/[.[]/, 1)[0]!] ?? variables[option.replace("[0]", "")];
 }

@@ -81,7 +81,7 @@ export interface SpoolDirectoryOptions {
   maxBytes?: number | undefined;
 }
 
-/** When `payments.health()` changes its status. */
+/** The time after which `payments.health()` changes its status. */
 export interface HealthOptions {
   /**
    * The time after which the health status is `down`, if webhooks wait in the spool and the store accepts
@@ -94,7 +94,7 @@ export interface HealthOptions {
   spoolingDownAfterMs?: number | undefined;
 }
 
-/** How handlers are called. */
+/** Times and limits of handlers' runs. */
 export interface DispatchOptions extends Partial<RetryOptions> {
   /**
    * The maximum number of handlers that run at the same time in this process. Each handler name gets an equal
@@ -116,7 +116,7 @@ export interface DispatchOptions extends Partial<RetryOptions> {
   maxLostLeases?: number | undefined;
 }
 
-/** When and how often the service is asked about payments. `lookup: true` takes all defaults. */
+/** Times and limits of lookups. `lookup: true` takes all defaults. */
 export interface LookupOptions {
   /**
    * The age of a payment at its first lookup. The wait doubles with each lookup.
@@ -200,8 +200,8 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
    */
   sweepMs?: number | undefined;
   /**
-   * The time that a webhook may wait for its payment before the kit raises `payment.unmatched`. @default
-   * 300000 (5 minutes)
+   * The time that a webhook may wait for its payment or its lookup before the kit raises `payment.unmatched`
+   * or `payment.unconfirmed`. @default 300000 (5 minutes)
    */
   unmatchedAfterMs?: number | undefined;
   /**
