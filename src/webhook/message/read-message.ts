@@ -37,13 +37,13 @@ type Payload = Readonly<Record<string, unknown>>;
 type Fields = Partial<ReportedFields>;
 
 /**
- * Reads a verified webhook. Only covered fields are checked and decide. All other fields become `untrusted`,
- * unchanged. A covered field that decides nothing becomes `untrusted` too if it does not have the interface's
- * form. Unknown fields, topics and statuses are allowed, because the interface document leaves these lists
- * open.
+ * Reads a verified webhook. Checks only covered fields, and the kit decides only by these. All other fields
+ * become `untrusted`, unchanged. So does a covered `timestamp`, `providerId` or `source` that does not have
+ * the interface's form. Unknown fields, topics and statuses are allowed, because the interface document
+ * leaves these lists open.
  *
- * @throws TillkitError `signature_coverage_too_small` if `covers` lacks an indispensable field. No body makes
- * it throw.
+ * @throws TillkitError `signature_coverage_too_small` if `covers` lacks an indispensable field. The content
+ * of a body never causes an error.
  */
 export function readMessage({ rawBody, payload: decodedBefore, covers }: VerifiedWebhook): Message {
   const decoded =
