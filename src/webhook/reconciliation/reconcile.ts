@@ -16,7 +16,7 @@ export interface Situation {
   serviceIdIsTaken: boolean;
   /** Whether a webhook with the same eventKey is recorded. */
   known: boolean;
-  /** Whether the report's clientId belongs to this shop. Matters only if no stored payment has it. */
+  /** Whether the report's clientId belongs to this shop. Matters only without a stored payment. */
   ours: boolean;
   /** Whether the report may complete a payment without a lookup. */
   sufficient: boolean;
@@ -32,7 +32,10 @@ export type PaymentFact =
   | { type: "payment.paid_other_amount"; lastAsked: LastAsked }
   | { type: "payment.paid_late"; because: LateBecause };
 
-/** Why the completion came late: the state of the attempt before. `given_up`: uncertain or overdue. */
+/**
+ * What the attempt was before its late completion. `canceled`: canceled by the service or by the customer's
+ * return to the cancel address. `given_up`: uncertain or overdue.
+ */
 export type LateBecause = "canceled" | "failed" | "replaced" | "given_up";
 
 /** The result of deciding a verified report. */
@@ -159,9 +162,9 @@ export function applyReport(
 }
 
 /**
- * Returns the facts of a completion (invariant G). If the order has another paid payment,
- * `payment.paid_twice` replaces `payment.completed`. If the shop asked for another amount last,
- * `payment.paid_other_amount` replaces it.
+ * Returns the facts of a completion. If the order has another paid payment, `payment.paid_twice` replaces
+ * `payment.completed`. Otherwise, if the order's newest attempt asks for another amount,
+ * `payment.paid_other_amount` replaces `payment.completed`.
  */
 function factsOfCompletion(payment: Payment, siblings: readonly Payment[]): PaymentFact[] {
   const ofOrder = siblings.filter(({ reference }) => reference === payment.reference);

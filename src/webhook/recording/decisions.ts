@@ -29,7 +29,7 @@ export interface DecisionParts {
 
 /**
  * Decides messages one after another in one transaction, and collects the changes. Each decision uses the
- * payments as the decision before it left them. Does no I/O.
+ * payments with the changes of all earlier decisions. Does no I/O.
  */
 export class Decisions {
   readonly payments: LockedPayments;
@@ -44,8 +44,8 @@ export class Decisions {
   }
 
   /**
-   * Decides one message, and updates the locked payment. The outcome is saved only after `rematch`, and the
-   * events only after `rematch` or `raise`.
+   * Decides one message, and updates the locked payment. Does not add the outcome and the events to what is
+   * saved: the caller must pass them to `rematch`, or the events to `raise`.
    *
    * @param isKnown - Whether a webhook with the same eventKey is recorded.
    */
@@ -137,7 +137,7 @@ export class Decisions {
 
 const unconfirmedReason = "only fields of it are signed, and no lookup has confirmed it";
 
-/** The payments that one transaction has locked, as the decisions made so far have changed them. */
+/** The payments that one transaction has locked, with the changes of all decisions so far. */
 class LockedPayments {
   readonly #payments = new Map<string, Payment>();
   readonly #ofReference = new Map<string, Payment[]>();
@@ -201,7 +201,7 @@ function isNews(
   return isFarther(verified.status, status) && (reported === undefined || reported.at < receivedAt);
 }
 
-/** Stores the report in `payment.reported`, on which nothing is decided. Returns the payment. */
+/** Stores the report in `payment.reported`, and its times in the payment. Returns the payment. */
 export function noteReport(
   payment: Payment,
   report: PaymentReport,
@@ -224,7 +224,7 @@ export function noteReport(
   }
   payment.reported = { ...said, status: verified.status, at: receivedAt, verified: proven };
   if (kind !== "lookup") payment.firstWebhookAt ??= receivedAt;
-  // The kit itself sets the timestamp of a lookup's answer.
+  // The timestamp of a lookup's answer is the kit's own time, and not the service's.
   const reportedAt = kind === "lookup" ? undefined : verified.timestamp;
   const { createdAt } = report;
   if (createdAt !== undefined || reportedAt !== undefined)

@@ -3,10 +3,10 @@ import { GroupCommit } from "../../shared/group-commit.js";
 import { type RecordingParts } from "./recording-parts.js";
 import { rematch } from "./rematch.js";
 
-/** Matches webhooks again, with payments that were stored between their decision and its commit. */
+/** Matches webhooks again after their commit. Their payment may be stored between decision and commit. */
 export class LateMatches<Tx> {
   readonly #parts: RecordingParts<Tx>;
-  /** Looks for the payments of recorded webhooks with other prefixes, by clientId. */
+  /** Searches for payments by the clientIds of webhooks with other prefixes, in groups. */
   readonly #foreign: GroupCommit<string, undefined>;
   /** The search for the payment of each recorded webhook with another prefix. */
   readonly #looks = new WeakMap<Receipt, Promise<unknown>>();
@@ -28,8 +28,8 @@ export class LateMatches<Tx> {
         ? [clientId]
         : [],
     );
-    // A creation may have looked for its webhooks before this commit. A lookup may have decided a webhook
-    // that differs from its answer.
+    // A creation may have looked for its webhooks before this commit. After the answer to a lookup, parked
+    // webhooks that differ from the answer can be decided too.
     if (latecomers.length > 0) this.#track(rematch(this.#parts, latecomers)); // The sweep repeats a failure.
     for (const receipt of receipts) {
       if (!this.#isForeign(receipt)) continue;
@@ -39,7 +39,7 @@ export class LateMatches<Tx> {
     }
   }
 
-  /** Resolves when the webhook may be answered. `undefined` if the answer need not wait. */
+  /** Returns the promise for which the response to the webhook must wait, or `undefined`. */
   lookOf(receipt: Receipt): Promise<unknown> | undefined {
     return this.#looks.get(receipt);
   }
@@ -55,7 +55,9 @@ export class LateMatches<Tx> {
     this.#running.add(running);
   }
 
-  /** Returns whether the webhook has another prefix. Copies count: the first search may have failed. */
+  /**
+   * Returns whether the webhook has another prefix. A duplicate counts too: the first search may have failed.
+   */
   #isForeign(receipt: Receipt): receipt is Receipt & { clientId: string } {
     const { clientIdPrefix = "" } = this.#parts.policy;
     const { outcome, clientId } = receipt;

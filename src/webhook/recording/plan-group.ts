@@ -24,13 +24,13 @@ export function keysOf(arrivals: readonly Pick<Arrival, "message">[]) {
 
 /** The input of planning, except the locked payments. */
 export interface Planning extends DecisionParts {
-  /** The recorded webhooks that wait for a lookup among these arrivals, by eventKey. */
+  /** The recorded webhooks that wait for a lookup of the arrivals' payments, by eventKey. */
   unconfirmed?: ReadonlyMap<string, WebhookRecord>;
 }
 
 /**
- * Decides a group of arrivals in their order. Each decision uses the payments as the decision before it left
- * them. Does no I/O. If a recorded webhook waits for a lookup, and the answer has the same eventKey, the
+ * Decides a group of arrivals in their order. Each decision uses the payments with the changes of all earlier
+ * decisions. Does no I/O. If a recorded webhook waits for a lookup, and the answer has the same eventKey, the
  * answer decides this webhook and gets no row of its own.
  */
 export function planGroup(

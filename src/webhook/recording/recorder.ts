@@ -14,7 +14,8 @@ class PlanOutdated extends Error {}
 /**
  * Records verified webhooks. Each call resolves after the commit that holds the webhook. For a webhook with
  * another prefix, the call also waits for the search for an adopted payment. The call rejects if the commit
- * or the search is not known to have succeeded. Recording a webhook again is harmless, and matches it again.
+ * or the search failed, or did not end in time. The caller may record the webhook again: the second call
+ * stores no second webhook, and repeats the search.
  */
 export class Recorder<Tx> {
   readonly #parts: RecordingParts<Tx>;
@@ -40,14 +41,17 @@ export class Recorder<Tx> {
     this.#matches = new LateMatches(parts, deadlineMs);
   }
 
-  /** Resolves after the commit that holds the arrival. */
+  /** Resolves after the commit that holds the arrival, and after the search that the arrival may need. */
   async record(arrival: Arrival): Promise<Receipt> {
     const receipt = await this.#group.add(arrival);
     await this.#matches.lookOf(receipt);
     return receipt;
   }
 
-  /** Resolves after the one commit that holds all arrivals. Rejects if it is not known to hold any. */
+  /**
+   * Resolves after one commit that holds all arrivals, and after the searches that they may need. If the call
+   * rejects, the commit holds all arrivals or none.
+   */
   async recordAll(arrivals: readonly Arrival[]): Promise<readonly Receipt[]> {
     const receipts = await this.#group.addAll(arrivals);
     for (const receipt of receipts) await this.#matches.lookOf(receipt);

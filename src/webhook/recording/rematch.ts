@@ -52,7 +52,7 @@ export async function rematchIn<Tx>(
   const serviceIds = messages.flatMap((message) => (message.kind === "payment" ? [message.verified.id] : []));
   const locked = await store.lock(tx, { clientIds, serviceIds });
 
-  // While this process waited for the lock, another one may have matched some of them, or recorded new ones.
+  // While this process waited for the lock, another process may have matched or recorded webhooks.
   const foundNow = await store.rematchable(tx, clientIds);
   const still = new Set(foundNow.map(({ receiptId }) => receiptId));
   const rest = foundNow.filter(({ receiptId }) => !seen.has(receiptId) && !receiptIds.includes(receiptId));
@@ -71,8 +71,8 @@ export async function rematchIn<Tx>(
   }
   const matched = rematched.length;
   if (matched > 0) {
-    // The sweep looks for webhooks with the outcome `unmatched`. So it finds the rest if the process ends
-    // now.
+    // If the process ends now, a sweep must find the rest. So one of them gets the outcome `unmatched`, for
+    // which sweeps look.
     const last = rest.findLast(({ outcome }) => outcome !== "unconfirmed");
     if (last)
       rematched.push({ receiptId: last.receiptId, outcome: "unmatched", reason: "decided after others" });

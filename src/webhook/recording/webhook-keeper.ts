@@ -8,7 +8,7 @@ import { DeadlineError } from "../../shared/group-commit.js";
 import { type Arrival, type Receipt } from "./arrival.js";
 import { type Recorder } from "./recorder.js";
 
-/** The parts of the kit that keeping webhooks uses. */
+/** The parts of the kit that {@link WebhookKeeper} uses. */
 export interface KeeperParts {
   recorder: Pick<Recorder<unknown>, "record" | "recordAll">;
   /** Takes webhooks that the store cannot take. `undefined` if no spool is configured. */
@@ -36,10 +36,10 @@ const storeCodes: readonly ErrorCode[] = [
 /** The codes of errors that mean that the spool does not work. */
 const spoolCodes: readonly ErrorCode[] = ["spool_unavailable", "spool_full", "path_exposed"];
 
-/** The maximum number of eventKeys in the spool whose copies are counted. */
+/** The maximum number of eventKeys whose copies in the spool are limited. Others may have more copies. */
 const maxWaiting = 10_000;
 
-/** The maximum number of spooled copies of one webhook. It is more than any sender repeats. */
+/** The maximum number of spooled copies of one webhook. No correct sender sends so many. */
 const maxCopies = 50;
 
 /** A webhook that waits in the spool. */
@@ -94,7 +94,7 @@ export class WebhookKeeper {
   readonly #waiting = new Map<string, WaitingWebhook>();
   #isSpoolUnavailable = false;
   #isClosing = false;
-  /** The results of keeping the last webhooks. */
+  /** The present problem. An empty object means that there is none. */
   keeping: Keeping = {};
   /** The number of webhooks that this process has verified. */
   verified = 0;
@@ -128,7 +128,7 @@ export class WebhookKeeper {
     );
   }
 
-  /** Tries to keep a refused last webhook again. Recording it twice is harmless. Never rejects. */
+  /** If the last webhook was refused, tries to keep it again. Never rejects. */
   async retryRefused(): Promise<void> {
     const refused = this.#refused;
     this.#refused = undefined;
@@ -273,7 +273,7 @@ export class WebhookKeeper {
     throw new SkippedError("The drain goes on without it.", { cause: error });
   }
 
-  /** Resolves to whether the probe fails. Drivers have too many codes for an unavailable database to list. */
+  /** Resolves to whether the probe fails. A list of the drivers' error codes would never be complete. */
   #isProbeFailing(): Promise<boolean> {
     return this.#parts.probe().then(
       () => false,
