@@ -23,7 +23,10 @@ export const defaultSignedFields = [
 
 /** The maximum length of one signed value, in UTF-16 units. */
 const maxLength = 256;
-/** The comma is the separator. UTF-8 makes every lone surrogate U+FFFD, so two of them would sign alike. */
+/**
+ * The comma is the separator. In UTF-8 all lone surrogates become U+FFFD, so different texts would have the
+ * same signature.
+ */
 const unsignable = /[,\p{Cc}\p{Surrogate}]/u;
 
 /** Returns whether the value can be part of the signed string without ambiguity. */
@@ -34,7 +37,7 @@ export function isSignableText(value: unknown): value is string {
 /**
  * Decodes a body whose fields are signed.
  *
- * @throws WebhookRejectedError `signed_fields_unreadable`
+ * @throws WebhookRejectedError `signed_fields_unreadable` if the body cannot be decoded
  */
 export function decodeSignedBody(rawBody: Buffer): Record<string, unknown> {
   // An application may call a scheme itself, with the bytes of another framework.
@@ -51,7 +54,8 @@ export function decodeSignedBody(rawBody: Buffer): Record<string, unknown> {
  * same string, because each value must be a string of limited length without a comma. Only `submittedAt` may
  * be missing, null or empty, which all mean the same. On a completed payment, it must have a value.
  *
- * @throws WebhookRejectedError `signed_fields_unreadable`
+ * @throws WebhookRejectedError `signed_fields_unreadable` if a listed field cannot be signed
+ * @throws ConfigurationError `option_invalid` if `options` is no object
  */
 export function canonicalFields(
   payload: Readonly<Record<string, unknown>>,

@@ -28,8 +28,8 @@ const digestBytes = 32;
 
 /**
  * Returns the salt lengths with which a signature may have been made. Security does not depend on the length.
- * OpenSSL detects it, except for a key with parameters. For such a key, the length is the key's minimum, the
- * digest's length, or the maximum.
+ * OpenSSL detects the length, except for a key with parameters. For such a key, the length is the key's
+ * minimum, the digest's length, or the maximum.
  */
 function saltLengths({ asymmetricKeyDetails: { saltLength, modulusLength = 0 } = {} }: KeyObject): number[] {
   if (saltLength === undefined) return [RSA_PSS_SALTLEN_AUTO];

@@ -14,7 +14,10 @@ export interface VerifyInput {
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The method, for schemes that sign it. Absent if `receiveWebhook` did not get it. */
   method?: string | undefined;
-  /** The path with the mount path, and the query: `/payments/webhook?v=1`. Absent as `method` is. */
+  /**
+   * The path with the mount path, and the query: `/payments/webhook?v=1`. Absent if `receiveWebhook` did not
+   * get it.
+   */
   url?: string | undefined;
   /**
    * The strictly decoded body: valid UTF-8, no duplicate keys, limited depth. Present only for schemes that
@@ -36,17 +39,17 @@ export interface SignatureScheme<Covers extends SignedField = SignedField> {
   readonly covers: "body" | readonly Covers[];
   /**
    * Returns whether the signature is valid. If not, return or resolve to `false`, or throw. The response is
-   * 401, or 400 if you throw `signed_fields_unreadable`. Compare in constant time. To
-   * give the log a reason, throw a {@link WebhookRejectedError}.
+   * then 401, or 400 if you throw `signed_fields_unreadable`, or 429 over the limit of failures. Compare in
+   * constant time. To give the log a reason, throw a {@link WebhookRejectedError}.
    */
   verify(input: VerifyInput): boolean | Promise<boolean>;
-  /** Returns the value of the header for this body. The sandbox and tests use it. */
+  /** Returns the value of the header for this body. The sandbox and tests use this method. */
   sign?(rawBody: Buffer): string;
   /** Findings that do not stop the kit, such as a short secret. The kit logs them at the start. */
   readonly warnings?: readonly string[];
 }
 
-/** A scheme that can also sign. The sandbox and tests make their webhooks with it. */
+/** A scheme that can also sign. The sandbox and tests sign their webhooks with such a scheme. */
 export type SigningScheme<Covers extends SignedField = SignedField> = SignatureScheme<Covers> & {
   /** Returns the value of the signature header for this body, in lower-case hexadecimal. */
   sign(rawBody: Buffer): string;

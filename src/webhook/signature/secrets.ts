@@ -11,9 +11,9 @@ import { isProduction } from "../../shared/is-production.js";
  */
 export type SecretOption = string | Uint8Array | readonly (string | Uint8Array | undefined)[] | undefined;
 
-/** The minimum length of a secret. A shorter one is refused. */
+/** The minimum length of a secret, in bytes. A shorter secret is refused. */
 const minBytes = 16;
-/** The recommended length of a secret for HMAC-SHA256. A shorter one gets a warning. */
+/** The recommended length of a secret, in bytes. A shorter secret gets a warning. */
 const recommendedBytes = 32;
 
 const oneCharacter = /^(.)\1*$/su;

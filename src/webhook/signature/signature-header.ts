@@ -23,7 +23,7 @@ export function readSignature(
   length: SignatureLength,
 ): Buffer {
   const text = readHeader(headers, header);
-  // Node joins repeated headers with a comma, so one comma means two signatures.
+  // Node joins repeated headers with a comma, so a comma means that there are several signatures.
   if (text.includes(",")) throw malformed(`the header ${header} contains a list`);
   const fits = "exactly" in length ? text.length === length.exactly : text.length <= length.atMost;
   if (!fits) throw malformed(`it has ${text.length} characters`);

@@ -98,7 +98,7 @@ export function standardWebhooksSignature(options: StandardWebhooksOptions): Sig
   });
 }
 
-/** Refuses a webhook that was signed too long ago, as an old copy was, or with a clock that is ahead. */
+/** Refuses a webhook whose signed time is too long ago, as in an old copy, or too far in the future. */
 function requireRecent(time: string, toleranceMs: number): void {
   if (!/^\d{1,12}$/.test(time)) throw malformed(`the header ${timeHeader} is no number of seconds`);
   const offMs = Date.now() - Number(time) * 1000;
