@@ -7,7 +7,7 @@ import { type SpoolDirectory } from "./spool-directory.js";
  * nothing.
  *
  * @throws TillkitError `path_exposed`; `spool_unavailable` for the directory of another store; otherwise the
- * error of the file system
+ * error of the file system, or an error for a missing or damaged file
  */
 export async function checkSpool(directory: SpoolDirectory, tie: Pick<StoreTie, "problem">): Promise<void> {
   if (tie.problem) throw tie.problem;

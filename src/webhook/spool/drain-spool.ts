@@ -113,7 +113,7 @@ async function* nextSegment(draining: Draining, left: unknown[], done: DrainResu
   for (const { name } of await directory.list()) {
     if (own.names.includes(name)) continue;
     try {
-      // Its owner may have shown a heartbeat since the list was read.
+      // The owner of the segment may have written a heartbeat since the list was read.
       const found = await directory.find(name);
       if (!found || !own.isAbandoned(found)) continue;
       if (isClosed()) return;
@@ -207,7 +207,7 @@ async function drainSegment(
   return failure;
 }
 
-/** Returns whether the value is an error, which may be of another realm. */
+/** Returns whether the value is an error. `instanceof` does not recognise errors of another realm. */
 function isError(value: unknown): value is Error {
   return (value as Error | null | undefined)?.message !== undefined;
 }

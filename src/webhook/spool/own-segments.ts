@@ -46,8 +46,8 @@ export class OwnSegments {
   }
 
   /**
-   * Returns whether the owner is dead, or stood still for too long. A heartbeat in the future counts as
-   * missing: the clock was set back, and a living owner would have written a new heartbeat since.
+   * Returns whether the owner is dead, or stood still for too long. A heartbeat too far in the future counts
+   * as missing: the clock was set back, and a living owner would have written a new heartbeat since.
    */
   isAbandoned({ name, mtimeMs }: SegmentFile): boolean {
     return Math.abs(Date.now() - mtimeMs) > this.#options.deadAfterMs || isOwnerGone(name);
@@ -74,7 +74,10 @@ export class OwnSegments {
     return adopted;
   }
 
-  /** Stops the heartbeat and dates the segments back, so that another process can adopt them immediately. */
+  /**
+   * Stops the heartbeat and sets the times of the segments to 1970, so that another process can adopt them
+   * immediately.
+   */
   async release(): Promise<void> {
     this.#stop();
     await this.#beating;
@@ -87,7 +90,7 @@ export class OwnSegments {
     this.#timer = undefined;
   }
 
-  /** Sets the time of each segment, by the system's clock, with which other processes compare it. */
+  /** Sets the time of each segment's file. Other processes compare this time with the system's clock. */
   async #beat(time = new Date()): Promise<void> {
     for (const name of this.#names) {
       try {

@@ -6,7 +6,7 @@ export interface SpooledWebhook {
   receiptId: string;
   /** When the webhook arrived: ISO 8601 UTC. */
   receivedAt: string;
-  /** The fields that the signature covered on arrival. The configuration may change before the drain. */
+  /** The fields that the signature covered on arrival. The drain must not use a newer configuration. */
   covers: "body" | readonly string[];
   /** The exact bytes that arrived. */
   rawBody: Buffer;
@@ -19,7 +19,7 @@ export type ReadLine = { line: Buffer } & (
 
 const newline = 0x0a;
 const form = /^2 (\d{1,10}) ([0-9a-f]{64}) (.*)$/s;
-/** Lines of earlier versions, which have a checksum without a key. Anyone can make such a line. */
+/** Lines of earlier versions, which are not trusted: their checksum has no key, so anyone can make it. */
 const unsignedForm = /^1 \d{1,10} [0-9a-f]{16} /;
 /** The problem of a line if the directory has no key to verify it. */
 export const noKey = "the directory has no key to check its digest";

@@ -23,7 +23,10 @@ interface SegmentCount {
 
 const uncounted: SegmentCount = { size: 0, records: 0, oldestAt: undefined };
 
-/** Returns a function that counts the waiting webhooks. It reads only the bytes that are new. */
+/**
+ * Returns a function that counts the waiting webhooks. It reads only new bytes, unless it has found no
+ * webhook in the segment yet.
+ */
 export function createSegmentCounter(directory: SpoolDirectory): () => Promise<Omit<SpoolStats, "setAside">> {
   let known = new Map<string, SegmentCount>();
 

@@ -28,7 +28,7 @@ export const realFileSystem: FileSystem = fileSystem;
 /** The ending of every segment's name. */
 export const segmentEnding = ".spool";
 
-/** The name of a file that is being written. */
+/** The form of a draft's name. A draft is a file that is still being written. */
 const draftPattern = /^\.[0-9a-f]{16}\.tmp$/;
 
 /** The maximum age of a draft. An older one is not being written any more. */
@@ -108,8 +108,8 @@ export class SpoolDirectory {
   }
 
   /**
-   * Writes a file through a draft, so that a crash leaves no incomplete file under this name. `rename`
-   * replaces an existing file, and `link` fails with EEXIST. The entry is on disk after the next `sync`.
+   * Writes a file through a draft, so that a crash leaves no incomplete file under this name. If the file
+   * exists, `rename` replaces it, and `link` fails with EEXIST. The entry is on disk after the next `sync`.
    */
   async write(name: string, content: Buffer | string, place: "rename" | "link"): Promise<void> {
     const draft = this.file(`.${randomBytes(8).toString("hex")}.tmp`);
@@ -163,9 +163,9 @@ export class SpoolDirectory {
   }
 
   /**
-   * Removes the group's write permission from a directory that this process owns. Kubernetes gives it to the
-   * group of a volume at each start of a container. A directory of root stays as it is, because it may have
-   * other uses.
+   * Removes the group's write permission from a directory that this process owns. Kubernetes gives a volume's
+   * group this permission at each start of a container. A directory of another user, such as root, stays
+   * unchanged, because it may have other uses.
    */
   async #withoutGroup(found: Stats): Promise<Stats> {
     const isOwn = found.isDirectory() && found.uid === process.geteuid?.();
@@ -186,7 +186,7 @@ export class SpoolDirectory {
   }
 }
 
-/** Returns whether the system call failed with one of these codes. The error may be of another realm. */
+/** Returns whether the system call failed with one of these codes. Does not use `instanceof`. */
 export function failedWith(error: unknown, ...codes: string[]): boolean {
   return codes.includes(String((error as { code?: unknown } | null | undefined)?.code));
 }

@@ -89,17 +89,18 @@ export function openSpool(options: SpoolOptions) {
      * Resolves when the webhook is on disk. Simultaneous appends share one fsync. If the call rejects, the
      * webhook must not be answered 200.
      *
-     * @throws TillkitError `spool_full` over `maxBytes` or on a full disk; `spool_unavailable`, with its
-     * cause, if two segments in a row could not be written, and after `close()`; `path_exposed`
+     * @throws TillkitError `spool_full` over `maxBytes` or on a full disk; `spool_unavailable` for the
+     * directory of another store, if two segments in a row could not be written, and after `close()`;
+     * `path_exposed`
      */
     append: (webhook: SpooledWebhook): Promise<void> =>
       tie.problem ? Promise.reject(tie.problem) : writer.append(encodeContent(webhook)),
 
     /**
      * Calls `record` for the spooled webhooks: first for this process's own segments, then for those of dead
-     * processes. Within a segment, the order is kept. Webhooks that are appended meanwhile wait for the next
-     * drain. A rejection stops the drain, unless an option handles the rejection. After a crash or a
-     * rejection, a webhook may be recorded again, so `record` must be idempotent by `receiptId`. Never
+     * processes. Within a segment, the order is kept. Webhooks that are appended meanwhile may have to wait
+     * for the next drain. A rejection stops the drain, unless an option handles the rejection. After a crash
+     * or a rejection, a webhook may be recorded again, so `record` must be idempotent by `receiptId`. Never
      * rejects. A second call joins the running drain.
      */
     drain(

@@ -30,7 +30,8 @@ export class StoreTie {
    * Reads which store the directory belongs to. If it belongs to none, it now belongs to this store. Resolves
    * to `undefined` for a store that is not durable.
    *
-   * @throws TillkitError `spool_unavailable` for the directory of another store; the errors of the store
+   * @throws TillkitError `spool_unavailable` for the directory of another store, or for a file that cannot be
+   * read or written; `spool_full`; `path_exposed`; the errors of the store
    */
   async read(): Promise<Tie | undefined> {
     if (!this.#identify) return undefined;
@@ -66,7 +67,7 @@ export class StoreTie {
       const { store, webhook } = JSON.parse(String(content)) as Tie;
       if (typeof store === "string") return { store, ...(typeof webhook === "string" && { webhook }) };
     } catch {
-      // The error below reports it.
+      // The error below reports the damage.
     }
     throw new Error(`The file ${this.#directory.file(tieFile)} is damaged. Remove it.`);
   }
