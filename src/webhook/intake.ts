@@ -21,7 +21,7 @@ export interface IntakeOptions {
   onRecorded?: (receipts: readonly Receipt[]) => void;
 }
 
-/** The parts that take verified webhooks in. */
+/** The parts that record verified webhooks. */
 export type Intake = ReturnType<typeof createIntake>;
 
 /** Returns the recorder of webhooks, and the keeper, which also spools webhooks when the store fails. */
@@ -52,7 +52,9 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
   const keeper = new WebhookKeeper({ recorder, spool, probe, notify, maxGroup, drainMs });
 
   return {
-    /** Records in the store only. Lookups use it directly, because their answers are never spooled. */
+    /**
+     * Records in the store only. Lookups use the recorder directly, because their answers are never spooled.
+     */
     recorder,
     /** Records in the store, or else in the spool. */
     keeper,

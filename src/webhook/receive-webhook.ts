@@ -14,7 +14,7 @@ export interface WebhookRequest extends Omit<VerifyInput, "payload" | "rawBody" 
   rawBody: Buffer | Uint8Array | ArrayBuffer;
 }
 
-/** The parts of the kit that receiving a webhook uses. */
+/** The parts of the kit that {@link receiveWebhook} uses. */
 export interface ReceiveParts {
   scheme: SignatureScheme;
   /** Resolves when the webhook is on disk, in the store or in the spool. */
@@ -30,8 +30,8 @@ export interface ReceiveParts {
  * calls handlers later, from the stored events.
  *
  * Resolves when the webhook is durable and may be answered 200, whatever its outcome. If the webhook was
- * refused, rejects with a `WebhookRejectedError`, whose `status` is the HTTP status of the answer. A refused
- * webhook may have been kept all the same.
+ * refused, rejects with a `WebhookRejectedError`, whose `status` is the HTTP status of the answer. With the
+ * code `record_unavailable`, the webhook may be recorded all the same, if a commit ends late.
  */
 export async function receiveWebhook(
   { scheme, keep, refused, now, newId }: ReceiveParts,
@@ -69,8 +69,8 @@ function bytesOf(given: unknown): Buffer {
 }
 
 /**
- * Returns the headers by their names in lower case, as Node gives them. Without headers, the signature is
- * missing.
+ * Returns the headers by their names in lower case. Headers in which the signature's header already has a
+ * lower-case name are returned unchanged. If no headers are given, the scheme finds no signature.
  */
 function headersOf(given: WebhookRequest["headers"] | undefined, signature: string): VerifyInput["headers"] {
   if (given === undefined) return {};

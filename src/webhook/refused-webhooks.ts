@@ -12,7 +12,7 @@ export const refusedLimits = {
   bytes: 8 * 1024 * 1024,
   fileBytes: 1024 * 1024,
   ageMs: 7 * 24 * 60 * 60 * 1000,
-  /** The number of webhooks that are kept in a row. After these, one webhook a second is kept. */
+  /** The number of webhooks that are kept in a row. After these, at most one webhook a second is kept. */
   burst: 20,
 } as const;
 
@@ -25,7 +25,7 @@ const keptHeaders =
 const secretHeaders = /token|secret|key|password/i;
 const credentialHeaders = /authorization|cookie/i;
 
-/** The parts of the kit that keeping refused webhooks uses. */
+/** The parts of the kit that {@link RefusedWebhooks} uses. */
 interface RefusedParts {
   directory: string;
   /** The name of the signature's header. This header is always kept. */
@@ -140,7 +140,7 @@ export class RefusedWebhooks {
   }
 }
 
-/** Returns the request line and the headers that may be kept, followed by an empty line. */
+/** Returns the request line, the kit's notes, the headers that may be kept, and an empty line. */
 function headOf(
   { method = "POST", url = "/", headers }: VerifyInput,
   { reason, at, header }: { reason: string; at: string; header: string },
