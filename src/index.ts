@@ -34,7 +34,7 @@ export { type ReturnOptions } from "./kit/options/return-options.js";
 export { type ResolvedOptions } from "./kit/options/resolve-options.js";
 export { optionsFromEnvironment } from "./kit/options/options-from-environment.js";
 
-// Creating a payment.
+// Creating, reading and settling payments.
 export { type CreatedPayment } from "./checkout/create-payment.js";
 export { type AdoptedPayment, type Adoption } from "./operations/adopt-payment.js";
 export { type Resolution, type Resolved } from "./operations/resolution/resolution.js";
@@ -81,7 +81,7 @@ export {
   type PaymentServiceOptions,
 } from "./service/index.js";
 
-// Receiving a webhook.
+// Receiving webhooks. Events and notices.
 export { type WebhookRequest } from "./webhook/receive-webhook.js";
 export { type Receipt } from "./webhook/recording/arrival.js";
 export * from "./webhook/signature/index.js";
