@@ -87,7 +87,7 @@ export interface Payment {
   locale?: string;
   /** The merchant's own notes. Every event contains them. */
   metadata?: Readonly<Record<string, unknown>>;
-  /** When the shop asked for the payment. */
+  /** When the shop asked for the payment, or adopted the payment. */
   createdAt: string;
   /** When the stored payment was last changed. */
   updatedAt: string;
