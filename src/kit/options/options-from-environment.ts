@@ -68,7 +68,7 @@ export function completeOptions<Covers extends SignedField, Tx>(
   const ours = Object.fromEntries(Object.entries(environment).filter(isOurs));
   problems.push(...unknownOptions("", ours, knownVariables));
   for (const [option, variable] of Object.entries(variables))
-    // The scheme refuses a secret with quotes itself.
+    // The scheme itself refuses a secret with quotes.
     if (isQuoted(environment[variable]?.trim() ?? "") && !option.startsWith("signature.secret"))
       problems.push({
         code: "option_invalid",

@@ -97,8 +97,8 @@ export interface HealthOptions {
 /** Times and limits of handlers' runs. */
 export interface DispatchOptions extends Partial<RetryOptions> {
   /**
-   * The maximum number of handlers that run at the same time in this process. Each handler name gets an equal
-   * share of this number, at least one. @default 8
+   * The maximum number of handlers that run at the same time in this process, unless there are more handler
+   * names. Each name gets an equal share of this number, at least one. @default 8
    */
   concurrency?: number | undefined;
   /** The interval at which the kit looks for events of other processes, and for retries. @default 1000 */
