@@ -179,7 +179,7 @@ function inadmissible(digest: string, reason: string): Message {
   return { kind: "inadmissible", eventKey: `inadmissible:${digest}`, reason };
 }
 
-/** Returns a text in quotes and shortened, or the type of another value. */
+/** Returns a text shortened and in quotes, or a description of another value. */
 function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";

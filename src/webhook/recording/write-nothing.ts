@@ -3,7 +3,7 @@ import { type PaymentStore } from "../../store/contract.js";
 /** The running writes, by store. While a write hangs, later calls wait for it and start no other. */
 const writes = new WeakMap<object, Promise<true>>();
 
-/** Resolves to `true` after the commit of a write that changes nothing: no webhook has this receiptId. */
+/** Resolves to `true` after a commit that changes nothing, because no webhook has the receiptId `health`. */
 export function writeNothing<Tx>(store: PaymentStore<Tx>): Promise<true> {
   const write = async (): Promise<true> => {
     await store.transaction((tx) => store.save(tx, { raised: ["health"] }));

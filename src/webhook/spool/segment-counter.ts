@@ -8,7 +8,7 @@ export interface SpoolStats {
   records: number;
   bytes: number;
   segments: number;
-  /** The number of webhooks that can never be drained. A person must look at them. */
+  /** The number of webhooks that were set aside. A person must look at them. */
   setAside: number;
   /** When the oldest waiting webhook arrived: ISO 8601 UTC. */
   oldestAt?: string;

@@ -35,7 +35,7 @@ export interface SpoolOptions {
    * @default the directory belongs to no store
    */
   identify?: (() => Promise<string>) | undefined;
-  /** Called for each webhook that can never be drained. */
+  /** Called for each webhook or file that was set aside. */
   onSetAside?: SetAsideListener | undefined;
   /**
    * The interval of the heartbeat, in milliseconds, by which a process with a segment shows that it lives.
