@@ -27,10 +27,7 @@ export function hasCode(error: unknown, code: ErrorCode): error is TillkitError 
   return error instanceof Error && "code" in error && error.code === code;
 }
 
-/**
- * Returns whether `error` has a code of tillkit. Any copy of the package may have thrown the error, for
- * example the copy that an adapter uses.
- */
+/** Returns whether `error` has a code of tillkit. Any copy of the package may have thrown the error. */
 export function isTillkitError(error: unknown): error is TillkitError {
   return error instanceof Error && "code" in error && Object.hasOwn(errorFixes, String(error.code));
 }
