@@ -1,9 +1,6 @@
 import { type Money, type Payment } from "./payment.js";
 
-/**
- * The facts about a payment that a person must see. A payment has at most one of these facts: the first in
- * this list that is true.
- */
+/** The facts about a payment that a person must see. Only the first that is true counts. */
 export const paymentNeeds = [
   "paid_other_amount",
   "paid_twice",

@@ -107,10 +107,7 @@ export interface EventMap<Covers extends SignedField = SignedField> {
     /** The evidence of the refund. */
     evidence?: Evidence;
   };
-  /**
-   * A person settled a payment or a webhook with `payments.resolve`, or a webhook with `payments.attend`.
-   * Other events report the changes.
-   */
+  /** A person settled a payment or a webhook, with `resolve` or `attend`. Other events report the changes. */
   "payment.resolved": {
     clientId: string;
     action: "accepted" | "refunded" | "dismissed";
@@ -129,10 +126,7 @@ export interface EventMap<Covers extends SignedField = SignedField> {
   "webhook.unrecognised": { topic: string; messageType: string; receiptId: string };
   /** The webhook is correctly signed, but not a message of the interface. It is stored unchanged. */
   "webhook.inadmissible": { reason: string; receiptId: string };
-  /**
-   * An entry is open: see `payments.attention`. A sweep raises this event once, if a handler for an
-   * `attention` event exists. Entries about one process raise no event.
-   */
+  /** An entry is open: see `payments.attention`. Raised once, if an `attention` event has a handler. */
   "attention.opened": { entry: AttentionEntry; payment?: Payment };
   /** An announced entry is closed. Raised once. */
   "attention.closed": {
@@ -148,10 +142,7 @@ export interface EventMap<Covers extends SignedField = SignedField> {
     /** The payment as it is now, if the entry is about one. */
     payment?: Payment;
   };
-  /**
-   * An entry is still open `attentionReminderMs` after `attention.opened`, or after a snooze that ended
-   * later.
-   */
+  /** An entry is still open `attentionReminderMs` after `attention.opened`, or when a later snooze ends. */
   "attention.reminder": { entry: AttentionEntry; payment?: Payment };
 }
 

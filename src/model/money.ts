@@ -57,8 +57,8 @@ export function isPositive(value: string): boolean {
 }
 
 /**
- * Returns whether the value is an amount with no more decimals than the currency has. Trailing zeros do not
- * count. A currency that has no minor unit, or is not in the table, has four.
+ * Returns whether the value is an amount with no more decimals than {@link decimalOf} writes. Trailing zeros
+ * do not count.
  */
 export function fitsCurrency(value: string, currency: string): boolean {
   if (!value.includes(".")) return isAmount(value);

@@ -17,9 +17,8 @@ export interface NoticeMap {
    */
   "spool.unavailable": { error: unknown };
   /**
-   * The store no longer has changes that it had acknowledged: an older copy of the database was restored, or
-   * the database was replaced by another one. The health has the reason `store_went_back` until the process
-   * ends.
+   * The store no longer has changes that it had acknowledged: the database was replaced by an older copy, or
+   * by another database. The health has the reason `store_went_back` until the process ends.
    */
   "store.went_back": { error: unknown };
   /** A run of a handler failed and will be tried again. */

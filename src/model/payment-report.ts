@@ -21,10 +21,7 @@ export interface ReportedFields {
   "total.value": string;
   /** The currency as the service wrote it: 1 to 16 letters. */
   "total.currency": string;
-  /**
-   * When the customer submitted the payment. `undefined` before that time. A webhook with the status
-   * `completed` has it.
-   */
+  /** When the customer submitted the payment. A webhook with the status `completed` always has it. */
   submittedAt: string | undefined;
   /** The merchant's id of the payment. */
   clientId: string;

@@ -93,9 +93,7 @@ export interface Payment {
   updatedAt: string;
   /** When the kit recorded the completion. Absent for a payment that is not completed. */
   completedAt?: string;
-  /**
-   * When the first webhook arrived. Absent if none arrived, or if an earlier version completed the payment.
-   */
+  /** When the first webhook arrived. Absent if none did, or if an earlier version completed the payment. */
   firstWebhookAt?: string;
   /**
    * When the browser first came back to the success address. This does not prove that the payment is paid.

@@ -40,13 +40,10 @@ const paths = Object.fromEntries(
   signedFields.map((field) => [field, topLevel.includes(field) ? [field] : ["data", ...field.split(".")]]),
 ) as Record<SignedField, string[]>;
 
-/**
- * The fields that decide no state. The kit accepts a webhook with any values of these fields. Only a second
- * completion can differ in one of them: another `providerId` means another transfer.
- */
+/** The fields that change no payment's state. The kit accepts a webhook with any values of these fields. */
 const undecidingFields = ["timestamp", "providerId", "source"] as const satisfies readonly SignedField[];
 
-/** A field that decides no state. */
+/** A field that changes no payment's state. */
 export type UndecidingField = (typeof undecidingFields)[number];
 
 /** Returns whether the field is an {@link UndecidingField}. */
