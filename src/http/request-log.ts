@@ -54,8 +54,7 @@ export function requestLog(logger: Logger): (request: IncomingMessage, response:
     customSuccessMessage: () => "payment request",
     customErrorMessage: () => "payment request",
   });
-  // pino-http makes two child loggers for every request. They are not needed, because `lineOf` adds the
-  // request's values itself.
+  // pino-http makes two child loggers for every request. `lineOf` makes them unnecessary.
   Object.assign(log.logger, { child: () => log.logger });
   return (request, response) => {
     if (!logger.isLevelEnabled("error")) return;

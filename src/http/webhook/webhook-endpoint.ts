@@ -22,10 +22,7 @@ export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Paymen
   const countSignature = mismatchLog(logger, options.webhook.keepRefused);
   const spend = options.webhook.failures && failureThrottle(options.webhook.failures);
 
-  /**
-   * Returns the seconds of the `Retry-After` header, or `undefined` for an answer without this header. Counts
-   * a failed verification for the client's address.
-   */
+  /** Counts a failed verification. Returns the seconds for the `Retry-After` header, or `undefined`. */
   function retryAfterOf(request: IncomingMessage, code: RejectionCode): number | undefined {
     if (code === "record_unavailable") return 5;
     return isVerificationFailure(code) ? spend?.(clientAddress(request)) : undefined;
@@ -50,8 +47,7 @@ export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Paymen
       replyReceived(response);
       if (!isByDoctor) countSignature(true);
     } catch (error) {
-      // An error that is not a refusal is the kit's own. The answer is then 503, so that the service can send
-      // the webhook again.
+      // For an error that is no refusal, the answer is 503, so that the service can send the webhook again.
       const { code, fix, cause } = isRejection(error) ? error : unexpected(error);
       const retryAfter = retryAfterOf(request, code);
       const status = isVerificationFailure(code) && retryAfter !== undefined ? 429 : rejectionStatus[code];
