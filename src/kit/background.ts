@@ -51,8 +51,7 @@ export function createBackground<Tx>(
       try {
         await ready();
       } finally {
-        // The watch also starts if the store is not available, because the store may come back as an older
-        // copy.
+        // Even if the store is not available, the watch starts: the store may come back as an older copy.
         if (!isClosed) await watch.start();
       }
     },

@@ -170,8 +170,7 @@ function checkoutParts<Covers extends SignedField, Tx>(
   const { service, publicUrl, paths, reuseForMs, clientIdPrefix } = options;
   const { afterMs: firstLookupMs } = fillDefaults("lookup", options.lookup);
   const returnUrls = { success: publicUrl + paths.success, cancel: publicUrl + paths.cancel };
-  // The token, the request and a second request after a 401 share `timeoutMs`. The other 5 s are for the
-  // store.
+  // The token, the request and a second request after a 401 share `timeoutMs`. The store gets 5 s more.
   const creationMs = service.timeoutMs + 5000;
   return {
     store,

@@ -127,8 +127,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    */
   replay(query?: ReplayQuery): Promise<Replayed>;
   /**
-   * Runs one or many dead dispatches again. By default, the call is a dry run, which only reports these
-   * dispatches.
+   * Runs one or many dead dispatches again. By default, the call only reports these dispatches.
    *
    * @throws TillkitError `query_invalid`
    */
@@ -182,9 +181,9 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   /** Sends a notice to the listeners of this process, for frameworks other than Express. */
   notify<Type extends NoticeType>(this: void, type: Type, notice: NoticeMap[Type]): void;
   /**
-   * Looks up payments that are due, and raises events about overdue payments, about webhooks that have waited
-   * too long, and about entries that need a person. The kit does this every `sweepMs`. A call during a sweep
-   * of this process gets the result of that sweep.
+   * Looks up payments that are due, and raises events about overdue payments, waiting webhooks and open
+   * entries. The kit does this every `sweepMs`. A call during a sweep of this process gets the result of that
+   * sweep.
    */
   sweep(): Promise<Swept>;
 

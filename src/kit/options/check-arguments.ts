@@ -53,10 +53,7 @@ const methods = {
 
 const synchronous: readonly string[] = ["compareStatement", "on", "onAny", "onPaymentCompleted"];
 
-/**
- * Returns the methods, each with a check of its arguments. For example, `list("…")` would otherwise list all
- * payments.
- */
+/** Returns the methods with checks of their arguments. `list("…")` would otherwise list all payments. */
 export function withCheckedArguments<Given extends Record<keyof typeof methods, unknown>>(
   given: Given,
 ): Given {

@@ -98,10 +98,7 @@ export const store: OptionCheck = (option, value, { environment }) => {
 
 const returnPlaceholders = ["reference", "clientId"];
 
-/**
- * Returns the problems of a return address. It must not be a script, and placeholders must not select its
- * host.
- */
+/** Returns the problems of a return address. It must be no script, and its host must be fixed. */
 export const returnAddress: OptionCheck = (option, address) => {
   if (address === undefined) return [];
   const used = typeof address === "string" ? [...address.matchAll(/\{(\w*)\}/g)] : [];
@@ -126,10 +123,7 @@ function isReturnAddress(address: string): boolean {
   return /^\/(?![/\\])[^\s\\]*$/.test(address) || /^https?:\/\/[^\s\\{}/?#@]+([/?#][^\s\\]*)?$/.test(address);
 }
 
-/**
- * Returns the problems of one of the router's paths. Only characters that Express does not read as a pattern
- * are allowed.
- */
+/** Returns the problems of one of the router's paths. Express would read other characters as a pattern. */
 export const path: OptionCheck = (option, _value, { paths }) => {
   const name = option.slice("paths.".length);
   const path = paths[name];

@@ -97,10 +97,7 @@ const variables: Readonly<Record<string, string>> = {
 };
 const knownVariables = Object.fromEntries(Object.values(variables).map((name) => [name, 1]));
 
-/**
- * Returns the variable of an option, or else of the group (for `spool.directory`) or list (for `secret[0]`)
- * with the option.
- */
+/** Returns the variable of an option, of its group (`spool` for `spool.directory`), or of its list. */
 function variableOf(option: string): string | undefined {
   return variables[option] ?? variables[option.split(/[.[]/, 1)[0]!] ?? variables[option.replace("[0]", "")];
 }
