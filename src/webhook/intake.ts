@@ -52,9 +52,7 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
   const keeper = new WebhookKeeper({ recorder, spool, probe, notify, maxGroup, drainMs });
 
   return {
-    /**
-     * Records in the store only. Lookups use the recorder directly, because their answers are never spooled.
-     */
+    /** Records in the store only. Lookups use the recorder, because their answers are never spooled. */
     recorder,
     /** Records in the store, or else in the spool. */
     keeper,

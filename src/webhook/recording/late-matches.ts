@@ -55,9 +55,7 @@ export class LateMatches<Tx> {
     this.#running.add(running);
   }
 
-  /**
-   * Returns whether the webhook has another prefix. A duplicate counts too: the first search may have failed.
-   */
+  /** Returns whether the webhook has another prefix. Duplicates count: the first search may have failed. */
   #isForeign(receipt: Receipt): receipt is Receipt & { clientId: string } {
     const { clientIdPrefix = "" } = this.#parts.policy;
     const { outcome, clientId } = receipt;

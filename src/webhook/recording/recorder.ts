@@ -48,10 +48,7 @@ export class Recorder<Tx> {
     return receipt;
   }
 
-  /**
-   * Resolves after one commit that holds all arrivals, and after the searches that they may need. If the call
-   * rejects, the commit holds all arrivals or none.
-   */
+  /** Records all arrivals in one commit. If the call rejects, the commit holds all of them or none. */
   async recordAll(arrivals: readonly Arrival[]): Promise<readonly Receipt[]> {
     const receipts = await this.#group.addAll(arrivals);
     for (const receipt of receipts) await this.#matches.lookOf(receipt);

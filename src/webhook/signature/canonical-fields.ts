@@ -23,10 +23,7 @@ export const defaultSignedFields = [
 
 /** The maximum length of one signed value, in UTF-16 units. */
 const maxLength = 256;
-/**
- * The comma is the separator. In UTF-8 all lone surrogates become U+FFFD, so different texts would have the
- * same signature.
- */
+/** The comma is the separator. All lone surrogates have the same bytes in UTF-8, and the same signature. */
 const unsignable = /[,\p{Cc}\p{Surrogate}]/u;
 
 /** Returns whether the value can be part of the signed string without ambiguity. */

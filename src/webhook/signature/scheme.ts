@@ -14,10 +14,7 @@ export interface VerifyInput {
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The method, for schemes that sign it. Absent if `receiveWebhook` did not get it. */
   method?: string | undefined;
-  /**
-   * The path with the mount path, and the query: `/payments/webhook?v=1`. Absent if `receiveWebhook` did not
-   * get it.
-   */
+  /** The path with the mount path, and the query: `/payments/webhook?v=1`. Absent if it was not given. */
   url?: string | undefined;
   /**
    * The strictly decoded body: valid UTF-8, no duplicate keys, limited depth. Present only for schemes that

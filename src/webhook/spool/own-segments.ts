@@ -74,10 +74,7 @@ export class OwnSegments {
     return adopted;
   }
 
-  /**
-   * Stops the heartbeat and sets the times of the segments to 1970, so that another process can adopt them
-   * immediately.
-   */
+  /** Stops the heartbeat and makes the segments old, so that another process can adopt them immediately. */
   async release(): Promise<void> {
     this.#stop();
     await this.#beating;

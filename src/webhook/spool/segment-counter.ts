@@ -23,10 +23,7 @@ interface SegmentCount {
 
 const uncounted: SegmentCount = { size: 0, records: 0, oldestAt: undefined };
 
-/**
- * Returns a function that counts the waiting webhooks. It reads only new bytes, unless it has found no
- * webhook in the segment yet.
- */
+/** Returns a function that counts the waiting webhooks. It usually reads only new bytes. */
 export function createSegmentCounter(directory: SpoolDirectory): () => Promise<Omit<SpoolStats, "setAside">> {
   let known = new Map<string, SegmentCount>();
 
