@@ -18,7 +18,6 @@ const root = resolve(__dirname, "../..");
 export const documents = [
   "ARCHITECTURE.md",
   "CHANGELOG.md",
-  "CONTRIBUTING.md",
   "LICENSE",
   "README.md",
   "SECURITY.md",
