@@ -141,8 +141,8 @@ export const planted = [
   {
     name: "a second paid attempt fulfils the order again",
     file: "webhook/reconciliation/reconcile.js",
-    text: "other.clientId !== payment.clientId && (0, attempts_js_1.paysOrder)(other)",
-    by: "other.clientId === payment.clientId && (0, attempts_js_1.paysOrder)(other)",
+    text: "ofOrder.filter((other) => other.clientId !== payment.clientId)",
+    by: "ofOrder.filter((other) => other.clientId === payment.clientId)",
   },
   {
     name: "a replaced attempt of another amount completes the order",
