@@ -37,7 +37,8 @@ export async function checkSignature(input: SignatureInput) {
   const left = refusals.filter(
     ({ code, message }) =>
       !(["signature_malformed", "signature_missing"].includes(code) && causes.length > 0) &&
-      !(code === "option_invalid" && codes.has("secret_padded") && message.includes("begins or ends")),
+      !(code === "option_invalid" && codes.has("secret_padded") && message.includes("begins or ends")) &&
+      !(code === "option_invalid" && codes.has("secret_quoted") && message.includes("quotes around it")),
   );
   return { verified, findings: [...causes.map(findingOf), ...left] };
 }
