@@ -44,7 +44,7 @@ onEachDatabase("lookups", (kind) => {
   it("complete a payment whose webhook never arrived, once, as a webhook would", async () => {
     const payments = shop();
     await seed(1);
-    service.payments.set("s-0", shown("s-0"));
+    service.payments.set("s-0", shown("s-0", { providerId: "MVK-778" }));
     expect(await payments.sweep()).toEqual({ lookups: 1, overdue: 0, unmatched: 0 });
     expect(await payments.find("c-0")).toMatchObject({ state: "completed", lookups: 1, open: false });
     expect(await payments.find("c-0")).not.toHaveProperty("nextLookupAt");
@@ -62,6 +62,16 @@ onEachDatabase("lookups", (kind) => {
     // The webhook arrives later: where the fields agree, the two are one event.
     expect((await payments.receiveWebhook(paid(0))).outcome).toBe("duplicate");
     expect(await recorded()).toEqual(["payment.completed"]);
+  });
+
+  it("raise nothing for a webhook that has the provider's number where the answer had none", async () => {
+    const payments = shop();
+    await seed(1);
+    service.payments.set("s-0", shown("s-0"));
+    expect(await payments.sweep()).toMatchObject({ lookups: 1 });
+    expect((await payments.receiveWebhook(paid(0))).outcome).toBe("stale");
+    expect(await recorded()).toEqual(["payment.completed"]);
+    expect((await payments.attention()).entries).toEqual([]);
   });
 
   it("and webhooks that race end in one completion each", async () => {
