@@ -47,6 +47,7 @@ describe("the events of webhooks", () => {
     await store.transaction((tx) => store.save(tx, { created: [pendingPayment({ returnKeyHash })] }));
     const signature = fieldsSignature({ secret, merchantId: "m-1" });
     const fetch = () => Promise.reject(new Error("The service cannot be reached."));
+    let now = new Date("2026-11-20T10:00:06.000Z");
     const payments = testKit<never, MemoryTx>({
       store,
       signature: signature as never,
@@ -56,7 +57,6 @@ describe("the events of webhooks", () => {
       unmatchedAfterMs: 1,
       now: () => now,
     });
-    let now = new Date("2026-11-20T10:00:06.000Z");
     expect(await payments.receiveWebhook(signed(completedBody(), signature))).toMatchObject({
       outcome: "unconfirmed",
     });
