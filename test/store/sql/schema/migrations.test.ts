@@ -114,6 +114,6 @@ onEachDatabase("tables of an older version", (kind) => {
       path.join(__dirname, `../../../../src/store/sql/${kind}/migrations.ts`),
       "utf8",
     );
-    expect(source).toContain("Append only");
+    expect(source).toContain("Only append steps");
   });
 });
