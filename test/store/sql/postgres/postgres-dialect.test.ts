@@ -41,7 +41,10 @@ function examine(url: string): void {
     await driver.close();
     const named = [...rows, ...later].filter((row) => String(row["name"]).startsWith("tillkit_"));
     expect(named.map((row) => row["statement"])).toEqual(
-      expect.arrayContaining(["select set_config('lock_timeout', '1234', true)", "select $1::text as kept"]),
+      expect.arrayContaining([
+        "select set_config('lock_timeout', '1234', true), set_config('array_nulls', 'on', true)",
+        "select $1::text as kept",
+      ]),
     );
     for (const { name, statement } of named) {
       const digest = createHash("sha256").update(String(statement)).digest("hex").slice(0, 32);
