@@ -163,14 +163,14 @@ export class Dispatches {
       ...names.map((name) => this.#oldestOpen(name)),
     ]);
     const counted = open.filter((_, index) => !except.includes(names[index]!)).flat();
-    const oldestUndoneAt = oldestOf(counted.map(({ recordedAt }) => recordedAt));
+    const oldestUndoneAt = oldestOf(counted, ({ recordedAt }) => recordedAt)?.recordedAt;
     const waiting = names.flatMap((handler, index) => {
       const claimable = open[index]!.filter(({ dueAt }) => dueAt <= now);
       // A dispatch with `dueAt` 0 counts as due since its event was recorded.
       const due = claimable.map(({ type: event, dueAt, recordedAt }) => {
         return { handler, event, since: dueAt === 0 ? recordedAt : new Date(dueAt).toISOString() };
       });
-      return due.toSorted((a, b) => (a.since < b.since ? -1 : 1)).slice(0, 1);
+      return oldestOf(due, ({ since }) => since) ?? [];
     });
     const clock = this.#records.hasClock && { clock: new Date(now).toISOString() };
     return { dead, parked, ...(oldestUndoneAt !== undefined && { oldestUndoneAt }), waiting, ...clock };
@@ -293,6 +293,6 @@ async function leasedBy(draft: Draft, run: RunKey): Promise<StoredDispatch | und
   return dispatch && isLeasedBy(run, dispatch) ? dispatch : undefined;
 }
 
-function oldestOf(times: readonly string[]): string | undefined {
-  return times.reduce<string | undefined>((oldest, time) => (oldest! < time ? oldest : time), undefined);
+function oldestOf<T extends object>(items: readonly T[], timeOf: (item: T) => string): T | undefined {
+  return items.reduce<T | undefined>((a, b) => (a && timeOf(a) <= timeOf(b) ? a : b), undefined);
 }
