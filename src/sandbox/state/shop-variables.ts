@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../../shared/without-undefined.js";
 import { type SigningState } from "./signing.js";
 import { type SandboxClient } from "./tokens.js";
 
@@ -26,6 +27,5 @@ export function shopVariables({ url, client, signing }: SandboxFacts): Record<st
     TILLKIT_WEBHOOK_SECRET: secret,
     TILLKIT_WEBHOOK_SECRET_PREVIOUS: previousSecret,
   };
-  const given = Object.entries(variables).filter((each): each is [string, string] => each[1] !== undefined);
-  return Object.fromEntries(given);
+  return withoutUndefined(variables);
 }
