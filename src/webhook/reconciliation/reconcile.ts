@@ -33,8 +33,8 @@ export type PaymentFact =
   | { type: "payment.paid_late"; because: LateBecause };
 
 /**
- * What the attempt was before its late completion. `canceled`: canceled by the service or by the customer's
- * return to the cancel address. `given_up`: uncertain or overdue.
+ * The state of the attempt before its late completion. `canceled` means that the service or the customer
+ * canceled it, and `given_up` that it was uncertain or overdue.
  */
 export type LateBecause = "canceled" | "failed" | "replaced" | "given_up";
 
@@ -66,8 +66,6 @@ export function reconcile(situation: Situation, { verified }: Pick<PaymentReport
   return { outcome: "applied", ...applyReport(situation, payment, verified) };
 }
 
-type Expect = (field: Difference["field"], expected: string, got: string) => void;
-
 /**
  * Returns the fields in which the report differs from the stored payment, or contradicts itself (interface
  * document, 6.2). Fields that the signature does not cover are not compared.
@@ -78,7 +76,8 @@ function differencesOf(
   serviceIdIsTaken: boolean,
 ): Difference[] {
   const differences: Difference[] = [];
-  const expect: Expect = (field, expected, got) => void differences.push({ field, expected, got });
+  const expect = (field: Difference["field"], expected: string, got: string): void =>
+    void differences.push({ field, expected, got });
   const { id, status, captured, topic, "total.value": value, "total.currency": currency } = verified;
   const { serviceId } = payment;
   const total = expectedTotal(payment, status, { value, currency });
@@ -94,7 +93,7 @@ function differencesOf(
   if (named !== undefined && isKnownStatus(named) && named !== status)
     expect("topic", `payment.${status}`, `payment.${named}`);
   const other = otherTransfer(payment, verified);
-  if (other) expect(...other);
+  if (other) differences.push(other);
   return differences;
 }
 
@@ -106,7 +105,7 @@ function differencesOf(
 function otherTransfer(
   { state, reported }: Payment,
   { status, providerId, submittedAt }: PaymentReport["verified"],
-): Parameters<Expect> | undefined {
+): Difference | undefined {
   if (state !== "completed" || status !== "completed" || reported?.status !== "completed") return undefined;
   const proven = (field: "providerId" | "submittedAt"): string | undefined =>
     reported.verified.includes(field) ? reported[field] : undefined;
@@ -114,10 +113,10 @@ function otherTransfer(
   if (number && providerId)
     return number === providerId || isSameNumber(number, providerId)
       ? undefined
-      : ["providerId", number, providerId];
+      : { field: "providerId", expected: number, got: providerId };
   if (!time || !submittedAt || time === submittedAt || Date.parse(time) === Date.parse(submittedAt))
     return undefined;
-  return ["submittedAt", time, submittedAt];
+  return { field: "submittedAt", expected: time, got: submittedAt };
 }
 
 /**
