@@ -9,13 +9,11 @@ export function paysOrder({ state, withheld }: Payment): boolean {
 
 /** Returns the payment that paid the order first. Several attempts of one order may be paid. */
 export function firstPaid(attempts: readonly Payment[]): Payment | undefined {
-  const paid = attempts.filter(paysOrder);
-  if (paid.length < 2) return paid[0];
   // A payment with `paid_twice` was not the first, even if its time is earlier: the clocks of two hosts may
   // differ. After a person removed `paid_twice`, only the time decides.
   const placeOf = ({ attention, completedAt, clientId }: Payment): string =>
     `${attention === "paid_twice" ? 1 : 0} ${completedAt} ${clientId}`;
-  return paid.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))[0];
+  return attempts.filter(paysOrder).toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))[0];
 }
 
 /**
