@@ -40,9 +40,8 @@ export const isFunction: OptionCheck = (option, value) =>
   value === undefined || typeof value === "function" ? [] : invalid(option, "must be a function.");
 
 /** Refuses a clock that returns no valid time, because each webhook and creation would then fail. */
-export const timeFunction: OptionCheck = (option, value) => {
-  if (value === undefined || typeof value !== "function")
-    return isFunction(option, value, undefined as never);
+export const timeFunction: OptionCheck = (option, value, all) => {
+  if (typeof value !== "function") return isFunction(option, value, all);
   const now = (value as () => unknown)();
   return types.isDate(now) && !Number.isNaN(now.getTime())
     ? []
