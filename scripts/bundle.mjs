@@ -77,8 +77,8 @@ function renderChunk(code, { name }) {
   return { code: indentByTabs(own, this.parse(own)), map: null };
 }
 
-/** Indents by tabs, which is 0.1 MB less than by spaces. Text between backticks stays as it is. */
-function indentByTabs(code, tree) {
+/** Indents by tabs, which is 0.1 MB less than by spaces. Text between backticks in the syntax tree stays as it is. */
+export function indentByTabs(code, tree) {
   const templates = [];
   const walk = (node) => {
     if (node?.type === "TemplateElement") templates.push(node);
