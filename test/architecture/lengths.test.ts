@@ -9,7 +9,7 @@ const maxFunctionLines = 80;
 const maxCommentWidth = 110;
 const root = path.join(__dirname, "../..");
 
-/** Returns the lines of comments that are wider than the page. A directive of the linter has to be one line. */
+/** Returns the comment lines that are too wide. A directive of the linter must be one line. */
 function wideComments({ file, text }: Pick<SourceFile, "file" | "text">): string[] {
   return text.split("\n").flatMap((line, index) => {
     const isComment = /^\s*(\/\/|\/?\*)/.test(line) && !line.includes("oxlint-disable");

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { StateFile } from "../../src/sandbox/state/state-file.js";
 
-/** Sends a request while the sandbox cannot write. Resolves to whether it was answered meanwhile, and to its answer. */
+/** Sends a request while the sandbox cannot write. `isEarly`: the answer came before the write. */
 export async function sendWhileUnwritten<T>(
   send: () => PromiseLike<T>,
 ): Promise<{ isEarly: boolean; answer: T }> {

@@ -220,7 +220,7 @@ describe("what another process has changed after the index was read", () => {
   const settle = (state: "done" | "dead") =>
     store.transaction((tx) => store.settle(tx, { ...run, state, error: "no" }));
 
-  /** Returns a store that does something else between its first read of an index with entries and what follows. */
+  /** Returns a store that calls `meanwhile` after its first scan that finds entries. */
   function openWith(meanwhile: () => Promise<unknown>): typeof store {
     const adapter = memoryAdapter(records);
     let isOver = false;

@@ -31,7 +31,7 @@ onEachServer("a prune beside a registration", (kind) => {
     const prefix = place.address.prefix;
     let pruning: Promise<{ events: number }> | undefined;
     await place.store.transaction(async (tx) => {
-      // A process registers a handler again that the store had forgotten, with a dispatch of one of the events since then.
+      // Another process registers a forgotten handler, which gets a dispatch of an earlier event.
       await tx.query(`select value from ${prefix}meta where name = 'handlers' ${forUpdate}`);
       await tx.query(`insert into ${prefix}handlers (event, name, after_seq) values ('*', 'ledger', 2)`);
       pruning = other.prune({ before: "2026-11-20T10:00:00.000Z", limit: 10 });
