@@ -1,5 +1,5 @@
 import { onEachDatabase, openStore } from "../promises/processes/databases.js";
-import { untilWaiting } from "../store/sql/support/waiting-for-locks.js";
+import { openPatientStore, untilWaiting } from "../store/sql/support/waiting-for-locks.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
 import { willingService } from "../support/willing-service.js";
 import { shopBench } from "./shop-bench.js";
@@ -12,7 +12,7 @@ onEachDatabase("the adoption of a paid payment of a reference that has none", (k
   const bench = shopBench(kind);
 
   it("does not complete the order for its amount while the first creation of another amount commits", async () => {
-    const adopting = bench.shop();
+    const adopting = bench.shop({ store: openPatientStore(bench.place.address) });
     await adopting.receiveWebhook(signed(completedBody({ clientId, total: small })));
     const store = openStore(bench.place.address);
     const creating = bench.shop({ store, service: willingService().options });

@@ -1,7 +1,7 @@
 import { storeOver } from "tillkit";
 import { onEachDatabase, openStore } from "../../promises/processes/databases.js";
 import { memoryAdapter } from "../../store/over/memory-adapter.js";
-import { untilWaiting } from "../../store/sql/support/waiting-for-locks.js";
+import { openPatientStore, untilWaiting } from "../../store/sql/support/waiting-for-locks.js";
 import { testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 import { shopBench } from "../shop-bench.js";
@@ -43,7 +43,7 @@ onEachDatabase("a dismissal of a webhook", (kind) => {
   const bench = shopBench(kind);
 
   it("lets a match wait, which then decides the webhook after it", async () => {
-    const payments = bench.shop();
+    const payments = bench.shop({ store: openPatientStore(bench.place.address) });
     const { receiptId } = await payments.receiveWebhook(signed(completedBody()));
     const store = openStore(bench.place.address);
     let adopting: Promise<unknown> | undefined;

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Place } from "../../../promises/processes/databases.js";
+import { type SqlPaymentStore } from "tillkit/sql";
+import { type Address, openStore, type Place } from "../../../promises/processes/databases.js";
 
 const waiting = {
   postgres:
@@ -8,10 +9,15 @@ const waiting = {
     "select count(*) as waiting from information_schema.innodb_trx where trx_state = 'LOCK WAIT' and trx_query like '%@%'",
 };
 
-/** Resolves when so many statements on the tables of the test wait for locks. Rejects after ten seconds without them. */
+/** Opens a store that waits for locks for longer than {@link untilWaiting}, also on a slow machine. */
+export function openPatientStore(address: Address): SqlPaymentStore {
+  return openStore({ ...address, options: { busyTimeoutMs: 30_000 } });
+}
+
+/** Resolves when so many statements on the tables of the test wait for locks. Rejects after twenty seconds without them. */
 export async function untilWaiting(place: Place, count = 1): Promise<void> {
   const sql = waiting[place.address.kind as keyof typeof waiting];
-  const giveUpAt = performance.now() + 10_000;
+  const giveUpAt = performance.now() + 20_000;
   while (performance.now() < giveUpAt) {
     const [row] = await place.select<{ waiting: unknown }>(sql);
     if (Number(row!.waiting) >= count) return;

@@ -2,8 +2,8 @@ import { event, ledger, mailer } from "../../../../src/store/exam/checks/fixture
 import { claimed, pairs, saved } from "../../../../src/store/exam/checks/steps.js";
 import { postgresDialect } from "../../../../src/store/sql/postgres/postgres-dialect.js";
 import { mysqlDialect } from "../../../../src/store/sql/mysql/mysql-dialect.js";
-import { onEachServer, openPlace, openStore, type Place } from "../../../promises/processes/databases.js";
-import { untilWaiting } from "../support/waiting-for-locks.js";
+import { onEachServer, openPlace, type Place } from "../../../promises/processes/databases.js";
+import { openPatientStore, untilWaiting } from "../support/waiting-for-locks.js";
 
 const dialects = { postgres: postgresDialect, mysql: mysqlDialect };
 
@@ -24,7 +24,7 @@ onEachServer("handlers", (kind) => {
     });
 
   it("a handler is registered only after the expansions that run, which do not know it", async () => {
-    const other = openStore(place.address);
+    const other = openPatientStore(place.address);
     await other.registerHandlers([ledger]);
     let registering: Promise<void> | undefined;
     await whileLocked(forShare, async () => {
@@ -38,7 +38,7 @@ onEachServer("handlers", (kind) => {
   });
 
   it("a handler that two processes register at the same moment is stored once", async () => {
-    const others = [openStore(place.address), openStore(place.address)];
+    const others = [openPatientStore(place.address), openPatientStore(place.address)];
     let registering: Promise<void[]> | undefined;
     await whileLocked(forUpdate, async () => {
       registering = Promise.all(others.map((other) => other.registerHandlers([ledger])));
@@ -50,7 +50,7 @@ onEachServer("handlers", (kind) => {
   });
 
   it("a handler that another server of a cluster registers at the same moment is stored once", async () => {
-    const other = openStore(place.address);
+    const other = openPatientStore(place.address);
     await other.registerHandlers([ledger]);
     let registering: Promise<void> | undefined;
     await place.store.transaction(async (tx) => {
@@ -66,7 +66,7 @@ onEachServer("handlers", (kind) => {
   });
 
   it("a new handler gets the events whose transactions commit after its registration, and no others", async () => {
-    const other = openStore(place.address);
+    const other = openPatientStore(place.address);
     await other.registerHandlers([ledger]);
     await saved(other, { events: [event("before")] });
     await place.store.transaction(async (tx) => {
@@ -81,7 +81,7 @@ onEachServer("handlers", (kind) => {
   });
 
   it("a new handler gets the events of several open transactions, also those with the first numbers of all", async () => {
-    const other = openStore(place.address);
+    const other = openPatientStore(place.address);
     await other.registerHandlers([ledger]);
     await place.store.transaction(async (tx) => {
       await place.store.save(tx, { events: [event("first"), event("second")] });
@@ -99,7 +99,7 @@ onEachServer("handlers", (kind) => {
   });
 
   it("events are expanded only after the registrations that run, of which they may need a dispatch", async () => {
-    const other = openStore(place.address);
+    const other = openPatientStore(place.address);
     await place.store.registerHandlers([ledger]);
     await saved(place.store, { events: [event("e1")] });
     let claiming: ReturnType<typeof claimed> | undefined;

@@ -4,8 +4,8 @@ import { postgresDialect } from "../../../../src/store/sql/postgres/postgres-dia
 import { lockKeys } from "../../../../src/store/sql/tables/lock-payments.js";
 import { tablesUnder } from "../../../../src/store/sql/tables/names.js";
 import { type Transaction } from "../../../../src/store/sql/transaction/transaction.js";
-import { onEachServer, openPlace, openStore, type Place } from "../../../promises/processes/databases.js";
-import { untilWaiting } from "../support/waiting-for-locks.js";
+import { onEachServer, openPlace, type Place } from "../../../promises/processes/databases.js";
+import { openPatientStore, untilWaiting } from "../support/waiting-for-locks.js";
 
 // SQLite has one writer, so that no transaction reads while another one writes.
 onEachServer("locks", (kind) => {
@@ -31,7 +31,7 @@ onEachServer("locks", (kind) => {
     ["lock", inSteps],
     ["record", inOneCall],
   ])("%s sees the attempt that was added while it waited for the order", async (_, read) => {
-    const other = openStore(place.address);
+    const other = openPatientStore(place.address);
     await saved(place.store, { created: [payment("p2", { reference: "order-1" })] });
     // Opens its pipelined connection, which the first call of a process may not wait for.
     await inOneCall(other);
@@ -50,7 +50,7 @@ onEachServer("locks", (kind) => {
   });
 
   it("record holds the locks of its second look, too", async () => {
-    const other = openStore(place.address);
+    const other = openPatientStore(place.address);
     await saved(place.store, { created: [payment("p2", { reference: "order-1" })] });
     await inOneCall(other);
     let recording: Promise<boolean> | undefined;

@@ -5,8 +5,8 @@ import { postgresDialect } from "../../../../src/store/sql/postgres/postgres-dia
 import { tablesUnder } from "../../../../src/store/sql/tables/names.js";
 import { pruneFinal } from "../../../../src/store/sql/tables/prune.js";
 import { type Transaction } from "../../../../src/store/sql/transaction/transaction.js";
-import { onEachServer, openPlace, openStore } from "../../../promises/processes/databases.js";
-import { untilWaiting } from "../support/waiting-for-locks.js";
+import { onEachServer, openPlace } from "../../../promises/processes/databases.js";
+import { openPatientStore, untilWaiting } from "../support/waiting-for-locks.js";
 
 it("a prune finds nothing where another process pruned the newest events meanwhile", async () => {
   const asked: string[] = [];
@@ -25,7 +25,7 @@ it("a prune finds nothing where another process pruned the newest events meanwhi
 onEachServer("a prune beside a registration", (kind) => {
   it("waits for the registration, and leaves the events that the new handler gets", async () => {
     const place = await openPlace(kind);
-    const other = openStore(place.address);
+    const other = openPatientStore(place.address);
     await saved(other, { events: [event("e1"), event("e2")] });
     const { forUpdate } = { postgres: postgresDialect, mysql: mysqlDialect }[kind];
     const prefix = place.address.prefix;

@@ -1,7 +1,7 @@
 import { payment } from "../../../../../src/store/exam/checks/fixtures.js";
 import { clientIds, saved } from "../../../../../src/store/exam/checks/steps.js";
-import { openPlace, openStore, serverUrl } from "../../../../promises/processes/databases.js";
-import { untilWaiting } from "../../support/waiting-for-locks.js";
+import { openPlace, serverUrl } from "../../../../promises/processes/databases.js";
+import { openPatientStore, untilWaiting } from "../../support/waiting-for-locks.js";
 
 if (serverUrl("mysql") === undefined)
   it("leaves the second look on MySQL out, because TILLKIT_TEST_MYSQL_URL names no server", () => {
@@ -10,7 +10,7 @@ if (serverUrl("mysql") === undefined)
 else
   it("record gives its first locks back before its second look, so that it cannot deadlock", async () => {
     const place = await openPlace("mysql");
-    const [recorder, other] = [openStore(place.address), openStore(place.address)];
+    const [recorder, other] = [openPatientStore(place.address), openPatientStore(place.address)];
     await saved(place.store, { created: [payment("p2", { reference: "order-1" })] });
     const found: string[][] = [];
     const record = (): Promise<boolean> =>
