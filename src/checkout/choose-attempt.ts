@@ -51,7 +51,7 @@ export function chooseAttempt(
   return { kind: "create", replaced: ofReference.filter(({ replacedBy }) => replacedBy === undefined) };
 }
 
-/** Returns the payment as it is stored when another attempt replaces it. */
+/** Returns the payment as replaced by another attempt. */
 export function replacedPayment(payment: Payment, clientId: string, now: string): Payment {
   // A payment in the state `creating` has no result yet. Its process may have ended, so the payment counts as
   // uncertain. A result that comes later is still stored.

@@ -19,7 +19,7 @@ export interface CreatedPayment {
   reused: boolean;
 }
 
-/** The parts of the kit that creating a payment uses. */
+/** The parts of the kit that are needed to create a payment. */
 export interface CheckoutParts<Tx> extends IntentParts<Tx> {
   service: PaymentService;
   newId: () => string;
@@ -31,7 +31,7 @@ export interface CheckoutParts<Tx> extends IntentParts<Tx> {
   options: CheckoutOptions;
 }
 
-/** The settings that creating a payment depends on. */
+/** The settings for the creation of a payment. */
 export interface CheckoutOptions {
   /** The public addresses that the customer returns to, without the token. */
   returnUrls: { success: string; cancel: string };
@@ -54,8 +54,8 @@ interface Checkout<Tx> extends CheckoutParts<Tx> {
 
 /**
  * Returns the function that creates a payment. The function stores the payment, creates it at the service,
- * and returns the checkout address. If the reference has an open attempt with the same amount that is younger
- * than `reuseForMs`, the function returns this attempt instead of a second payment.
+ * and returns the checkout address. If the reference has an open attempt with the same amount, younger than
+ * `reuseForMs`, the function returns this attempt. It then creates no payment.
  */
 export function openCheckout<Tx>(
   parts: CheckoutParts<Tx>,

@@ -23,8 +23,8 @@ export interface ReturnRequest {
  * - `confirming`: the browser came back to the success address, and the kit does not know the result yet.
  * - `delayed`: the payment is still confirming, one minute or more after the first return.
  * - `claimed`: the payment is still confirming, and the customer has given a number, which proves nothing.
- * - `mismatch`: a webhook that nobody has dismissed does not fit the payment, or the payment was withheld
- *   from its order. The page must not say that the payment failed, nor that it is paid.
+ * - `mismatch`: a webhook does not fit the payment and no person has dismissed it, or the payment was
+ *   withheld from its order. The page must not say that the payment failed, nor that it is paid.
  * - `refunded`: the payment was withheld, and a person returned the money.
  */
 export type ReturnState =
@@ -71,7 +71,7 @@ export interface PaymentClaimRequest {
  */
 export type PaymentClaimOutcome = "kept" | "invalid" | "closed";
 
-/** The parts of the kit that handling a return uses. */
+/** The parts of the kit that are needed to handle a return. */
 export interface ReturnParts<Tx> {
   store: PaymentStore<Tx>;
   now: () => Date;
@@ -86,8 +86,8 @@ export interface ReturnParts<Tx> {
 
 /**
  * Handles a browser that came back. Resolves to the content of the page, or to `undefined` for a token that
- * is forged, unknown or expired. A return never decides a payment. A return to the cancel address closes the
- * attempt for reuse, so that the next checkout starts a new attempt.
+ * is forged, unknown or expired. A return never changes the state of a payment. A return to the cancel
+ * address closes the attempt for reuse, so that the next checkout starts a new attempt.
  */
 export async function handleReturn<Tx>(
   parts: ReturnParts<Tx>,
@@ -112,8 +112,8 @@ export async function handleReturn<Tx>(
 }
 
 /**
- * Stores the number that a customer gives for a payment that is not confirmed. The number decides nothing.
- * Resolves to `undefined` for a token that is forged, unknown or expired.
+ * Stores the number that a customer gives for a payment that is not confirmed. The number does not change the
+ * state of the payment. Resolves to `undefined` for a token that is forged, unknown or expired.
  */
 export async function claimPayment<Tx>(
   parts: ReturnParts<Tx>,
@@ -151,7 +151,7 @@ const noteFields = { success: "successReturnedAt", cancel: "cancelReturnedAt" } 
 async function noteReturn<Tx>(parts: ReturnParts<Tx>, kind: ReturnKind, seen: Payment): Promise<void> {
   const { store, now, onSuccess } = parts;
   const field = noteFields[kind];
-  // A page that reloads itself must not cost a commit each time.
+  // A page that reloads itself must not cause a commit each time.
   if (seen[field] !== undefined || seen.state === "completed") return;
   try {
     const isFirst = await store.transaction(async (tx) => {

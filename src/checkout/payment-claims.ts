@@ -3,7 +3,10 @@ import { type Payment } from "../model/payment.js";
 import { isSameNumber, keyOfNumber } from "../shared/payment-number.js";
 import { type Changes, type NoteRecord, type PaymentStore } from "../store/index.js";
 
-/** A number with which a customer claims that a payment is paid. A claim proves and decides nothing. */
+/**
+ * A number with which a customer claims that a payment is paid. A claim is no proof, and does not change the
+ * state of the payment.
+ */
 export interface PaymentClaim {
   /**
    * The number of the SMS or the receipt, as the customer wrote it, but without extra spaces: 4 to 40 ASCII

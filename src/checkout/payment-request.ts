@@ -85,15 +85,15 @@ export function checkPaymentRequest(request: PaymentRequest, clientIdPrefix = ""
 }
 
 /**
- * Returns whether the value is a clientId. Only dots are not allowed, because an address such as `/orders/..`
- * would lead elsewhere.
+ * Returns whether the value is a clientId. A clientId of only dots is refused, because an address such as
+ * `/orders/..` would lead elsewhere.
  */
 function isClientId(clientId: unknown): boolean {
   return typeof clientId === "string" && /^(?!\.+$)[A-Za-z0-9._:-]{1,64}$/.test(clientId);
 }
 
 /**
- * Returns the metadata as JSON keeps it: without functions, and with dates as strings.
+ * Returns the metadata as JSON stores it: without functions, and with dates as strings.
  *
  * @throws TillkitError `metadata_invalid` if the metadata is not a plain object, or has more than 4096 bytes
  */

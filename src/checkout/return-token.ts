@@ -5,9 +5,9 @@ import { type Payment } from "../model/payment.js";
 export const returnTokenDays = 30;
 
 /**
- * Returns the last part of a new return address, and the hash that is stored. The token names the payment and
- * carries 128 random bits; the store keeps only their hash, so there is no key to rotate. `~` needs no
- * escaping in an address and cannot occur in a clientId.
+ * Returns the last part of a new return address, and the hash that is stored. The token contains the clientId
+ * and 128 random bits. The store keeps only the hash of these bits, so there is no key to rotate. `~` needs
+ * no escaping in an address and cannot occur in a clientId.
  */
 export function makeReturnToken(clientId: string): { token: string; hash: string } {
   const key = randomBytes(16).toString("base64url");
@@ -16,7 +16,7 @@ export function makeReturnToken(clientId: string): { token: string; hash: string
 
 const pattern = /^([A-Za-z0-9._:-]{1,64})~([A-Za-z0-9_-]{22})$/;
 
-/** Returns the two parts of a token, or `undefined` for a string that is no token. */
+/** Returns the two parts of a token, or `undefined` for a string that is not a token. */
 export function readReturnToken(token: string): { clientId: string; hash: string } | undefined {
   const match = pattern.exec(token);
   return match ? { clientId: match[1]!, hash: hashOf(match[2]!) } : undefined;

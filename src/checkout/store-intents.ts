@@ -17,7 +17,7 @@ export interface Intent {
   giveUpAt: number;
 }
 
-/** The parts of the kit that storing intents uses. */
+/** The parts of the kit that are needed to store intents. */
 export interface IntentParts<Tx> {
   store: PaymentStore<Tx>;
   now: () => Date;
@@ -66,9 +66,9 @@ export async function storeIntents<Tx>(
 
 /**
  * Throws if another call has stored an attempt of these references after this call read them. A reference
- * without payments has no row to lock, so the other call may even have closed its attempt again. The database
- * then reports no conflict, and nobody would mark that attempt as replaced. After the insert, no other call
- * can open an attempt.
+ * without payments has no row to lock, so the database may report no conflict. This is possible if the other
+ * call has already closed its attempt again. No call would then mark that attempt as replaced. After the
+ * insert, no other call can open an attempt.
  */
 async function refuseUnseen<Tx>(store: PaymentStore<Tx>, tx: Tx, known: readonly Payment[]): Promise<void> {
   const clientIds = new Set(known.map(({ clientId }) => clientId));

@@ -124,8 +124,8 @@ export class Dispatcher<Tx> {
   }
 
   /**
-   * Returns the free slots. If some are free, but less than half, waits a moment for more free slots, because
-   * one claim of several dispatches costs as much as a claim of one.
+   * Returns the free slots. If less than half of them are free, waits a moment for more free slots. One claim
+   * of several dispatches costs as much as a claim of one.
    */
   async #waitForSlots(): Promise<FreeSlots> {
     const giveUpAt = performance.now() + maxSlotWaitMs;
@@ -151,7 +151,7 @@ export class Dispatcher<Tx> {
       return Math.min(share - running!, maxHanging - running! - hanging!);
     };
     const claimable = keys.filter((key) => freeOf(key) > 0);
-    // One claim serves several names, so its limit is that of the name with the fewest free slots.
+    // One claim is for several names, so the name with the fewest free slots determines its limit.
     const limit = claimable.length > 0 ? Math.min(...claimable.map(freeOf)) : 0;
     return { keys: claimable, limit, share };
   }

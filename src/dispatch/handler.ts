@@ -19,7 +19,7 @@ export interface HandlerContext<Tx = unknown> {
    * the transaction.
    */
   readonly idempotencyKey: string;
-  /** The number of this run, from 1. Runs that a crash ended are counted too. */
+  /** The number of this run, from 1. Runs that ended in a crash are counted too. */
   readonly attempt: number;
 }
 
@@ -61,7 +61,10 @@ export interface HandlerOptions {
 export interface RetryOptions {
   /** The number of failed runs after which the dispatch is dead. @default 12 */
   maxFailures: number;
-  /** The wait after the first failure. It doubles with each failure. Half of it is random. @default 1000 */
+  /**
+   * The wait after the first failure. Each failure doubles the wait. Half of the wait is random.
+   * @default 1000
+   */
   firstDelayMs: number;
   /** The maximum wait after a failure. @default 3600000 (one hour) */
   maxDelayMs: number;

@@ -144,7 +144,8 @@ export async function settleFailed<Tx>(
   const result = await settleInTime(options, claim, ended, closing);
   if (result.state === "released" && "error" in result) losses.set(idempotencyKey, lost + 1);
   else if (result.state !== "failed" || !isLoss(error)) losses.delete(idempotencyKey);
-  // So many losses mean an outage. The counts may be wrong after it, as other processes run dispatches, too.
+  // So many losses mean an outage. The counts may be wrong after the outage, because other processes run
+  // dispatches, too.
   if (losses.size > maxCountedLosses) losses.clear();
   return result;
 }
@@ -178,8 +179,8 @@ function isLoss(error: unknown): boolean {
 
 /**
  * Stores the result of a run, except `done` and `lost`. If this fails, the lease ends, and a later claim
- * takes the dispatch. After a failure of the store, tries again for the length of a lease, because a run
- * without a stored result would count as a crash.
+ * takes the dispatch. After a failure of the store, tries again for the length of a lease. Otherwise the run
+ * would count as a crash.
  */
 export async function settle<Tx>(
   { store, leaseMs, retry }: RunOptions<Tx>,

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 
-/** The minimum number of bytes of a secret that is replaced. Ordinary text may contain shorter ones. */
+/** The minimum number of bytes of a secret that is replaced. Ordinary text may contain shorter strings. */
 const minBytes = 8;
 /** The maximum number of remembered secrets of each kind. New tokens would otherwise fill the memory. */
 const maxRemembered = 100;

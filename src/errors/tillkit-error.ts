@@ -58,7 +58,7 @@ export class ConfigurationError extends TillkitError {
   }
 }
 
-/** The error for a refused webhook. Only after `record_unavailable`, the webhook may be recorded. */
+/** The error for a refused webhook. With `record_unavailable`, the webhook may still be recorded. */
 export class WebhookRejectedError extends TillkitError {
   override readonly name = "WebhookRejectedError";
   declare readonly code: RejectionCode;

@@ -50,8 +50,8 @@ export function createExpressServer(app: ExpressApplication, options: ServerOpti
  * original. The constructor calls the original as a plain function, which is impossible for a class. If a
  * later version of Node has classes, returns the original.
  *
- * The constructor inherits from the original as a class does, because V8 looks at inherited constructors to
- * decide how much space for properties an object gets.
+ * The constructor inherits from the original as a class does. V8 uses inherited constructors to determine the
+ * space for the properties of an object.
  */
 function withPrototype<Original extends typeof IncomingMessage | typeof ServerResponse>(
   original: Original,
@@ -74,7 +74,7 @@ const preShaped = new WeakSet<object>();
 const losesShapes = Number.parseInt(process.versions.v8, 10) < 13;
 
 /**
- * Makes property accesses fast on Node 20 and 22 if `createExpressServer` did not make the server: all
+ * Makes property accesses fast on Node 20 and 22 if `createExpressServer` did not make the server. All
  * requests get one hidden class, and all responses get another. Express replaces the prototype of each
  * object. V8 then gives each object its own hidden class, and cannot optimise property accesses. Deleting a
  * property makes the object a dictionary, and all dictionaries share one hidden class. The property is

@@ -124,7 +124,7 @@ function mountReturns<Covers extends SignedField, Tx>(
   // address below `path`. Without a mount path, it answers only addresses that may contain a token, because
   // the others may be the shop's own pages.
   router.use(path, ({ baseUrl, url }, _response, next) => {
-    // In other applications than Express, a request has no `path`.
+    // Only Express gives a request a `path`.
     const rest = url.split("?", 1)[0]!;
     const isBelowMount = baseUrl.length > path.length;
     const isOurs = isBelowMount ? rest !== "/" : mayContainToken.test(rest);

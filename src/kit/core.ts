@@ -103,7 +103,8 @@ function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningPar
   async function open(): Promise<void> {
     if (!migrated) {
       await store.migrate();
-      // All warnings are read before the first is logged, so that no try after a failure logs one twice.
+      // All warnings are read before the first one is logged. Otherwise, a new try after a failure would log
+      // a warning twice.
       const warnings = await store.warnings({ concurrency });
       const option = "store";
       for (const warning of warnings) logger.warn({ option }, warning);

@@ -72,8 +72,9 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    */
   adopt(adoption: Adoption): Promise<AdoptedPayment>;
   /**
-   * Stores a person's decision about a payment or a webhook: completes the payment, fulfils its order,
-   * records a refund, or records that nothing needs to be done. The history shows who decided, when and why.
+   * Stores a person's decision about a payment or a webhook. The decision completes the payment, fulfils its
+   * order, records a refund, or records that nothing needs to be done. The history shows who decided, when
+   * and why.
    *
    * @throws TillkitError `resolution_invalid`, `resolution_not_possible`, `evidence_missing`,
    * `evidence_invalid`, `evidence_mismatch`: nothing was changed.
@@ -92,7 +93,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * Resolves to the stored payment with this clientId, serviceId or providerId, or to `undefined`. If no
    * payment has the providerId, resolves to the payment whose customer has given this number.
    *
-   * @throws TillkitError `query_invalid`, also if several payments have the providerId
+   * @throws TillkitError `query_invalid` for an invalid key, or if several payments have the providerId
    */
   find(key: PaymentKey): Promise<Payment | undefined>;
   /**
@@ -174,8 +175,8 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   handleReturn(this: void, request: ReturnRequest): Promise<ReturnView | undefined>;
   /**
    * Keeps the number that a customer gives for a payment that is not confirmed, for an application's own
-   * pages. The number decides nothing. The caller must limit how often a customer may give a number. Resolves
-   * to `undefined` for a token that is forged, unknown or expired.
+   * pages. The number does not change the state of the payment. The caller must limit how often a customer
+   * may give a number. Resolves to `undefined` for a token that is forged, unknown or expired.
    */
   claimPaid(this: void, request: PaymentClaimRequest): Promise<PaymentClaimOutcome | undefined>;
   /** Sends a notice to the listeners of this process, for frameworks other than Express. */
@@ -191,7 +192,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   health(): Promise<Health>;
   /**
    * Resolves to one page of entries that need a person: the problem, its beginning, and the next step. The
-   * most urgent rule comes first, and within a rule the oldest entry. Reads indexes only, however many
+   * most urgent rule comes first, and within a rule the oldest entry. Reads only indexes, even if many
    * payments are stored.
    *
    * @throws TillkitError `query_invalid`
@@ -247,8 +248,8 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    */
   prune(options: { before: Date }): Promise<Pruned>;
   /**
-   * Writes a backup of a SQLite database to a new file, while the shop goes on. Resolves to the size in bytes
-   * when the backup is durable. A file with this name is always complete.
+   * Writes a backup of a SQLite database to a new file, while the shop continues to run. Resolves to the size
+   * in bytes when the backup is durable. A file with this name is always complete.
    *
    * @throws TillkitError `backup_refused` if the file exists, or the database has its own tool;
    * `backup_failed`, `store_unavailable`, `backup_unsupported`.

@@ -18,8 +18,8 @@ export function firstPaid(attempts: readonly Payment[]): Payment | undefined {
 
 /**
  * Returns the last attempt that follows this payment by `replacedBy`, or the payment itself. Does not compare
- * times, because the clocks of two hosts may differ. If that last attempt is adopted, returns an attempt that
- * the kit made, if there is one: the kit may have made the attempt while the adopted payment was being
+ * times, because the clocks of two hosts may differ. If the last attempt is adopted, returns an attempt that
+ * the kit made, if there is one. The kit may have made this attempt while the adopted payment was being
  * stored.
  */
 export function newestAttempt(payment: Payment, attempts: readonly Payment[]): Payment {

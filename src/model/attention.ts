@@ -106,11 +106,11 @@ export interface AttentionEntry extends AttentionNote {
   /** The rule that made this entry. */
   rule: AttentionRule;
   /**
-   * The subject of the entry: a clientId, the receiptId of a webhook without a clientId, an eventId with a
-   * handler's name, or the name of a handler or of a reason of the health.
+   * The subject of the entry: a clientId, or the receiptId of a webhook without a clientId. For handlers and
+   * for this process: an eventId with a handler's name, a handler's name, or a reason of the health.
    */
   subject: string;
-  /** When the fact began: ISO 8601 UTC. */
+  /** The time at which the fact began: ISO 8601 UTC. */
   since: string;
   /** The time from `since` until now. */
   ageMs: number;
@@ -126,7 +126,10 @@ export interface AttentionEntry extends AttentionNote {
   total?: Money;
   /** The number of webhooks with their copies, of a dispatch's runs, or of claims. Absent for one. */
   repeats?: number;
-  /** The number of changes by people. Pass it to `attend`, so that no one undoes another person's work. */
+  /**
+   * The number of changes by people. Pass it to `attend`, so that one person does not undo the work of
+   * another.
+   */
   version: number;
 }
 

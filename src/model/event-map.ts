@@ -177,7 +177,7 @@ export type TillkitEvent<Type extends EventType = EventType, Covers extends Sign
       /** Unique id of the event, identical in every run of every handler. */
       id: string;
       type: T;
-      /** When the event was recorded: ISO 8601 UTC. */
+      /** The time at which the event was recorded: ISO 8601 UTC. */
       recordedAt: string;
     } & EventMap<Covers>[T]
   >;

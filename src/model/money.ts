@@ -7,7 +7,7 @@ export interface AmountProblem {
   message: string;
 }
 
-/** The parts of an amount, without trailing zero decimals. `ok: false` for a value that is no amount. */
+/** The parts of an amount, without trailing zero decimals. `ok: false` for a value that is not an amount. */
 export type ParsedAmount = { ok: true; whole: string; decimals: string } | { ok: false };
 
 /** The maximum number of decimals of any currency in the table. No amount has more. */
@@ -29,7 +29,7 @@ export function isAmount(value: unknown): value is string {
 /**
  * Returns the shortest form of the amount: `"1475"` for `"1475.00"`.
  *
- * @throws TillkitError `amount_invalid` if the value is no amount
+ * @throws TillkitError `amount_invalid` if the value is not an amount
  */
 export function canonicalValue(value: string): string {
   if (isAmount(value) && !value.includes(".")) return value;
@@ -45,7 +45,9 @@ export function readSign(text: string): { isNegative: boolean; unsigned: string 
   return { isNegative: unsigned !== undefined, unsigned: (unsigned ?? text).trim() };
 }
 
-/** Returns whether two decimal strings are the same amount. Returns `false` if one of them is no amount. */
+/**
+ * Returns whether two decimal strings are the same amount. Returns `false` if one of them is not an amount.
+ */
 export function sameValue(a: string, b: string): boolean {
   if (a === b) return isAmount(a);
   return isAmount(a) && isAmount(b) && canonicalValue(a) === canonicalValue(b);
@@ -70,7 +72,7 @@ export function fitsCurrency(value: string, currency: string): boolean {
  * Returns the amount in the currency's minor unit: `1050n` for `("10.50", "EUR")`. The unit is a
  * ten-thousandth for a currency that has no minor unit or is not in the table.
  *
- * @throws TillkitError `amount_invalid` if the value is no amount or has too many decimals
+ * @throws TillkitError `amount_invalid` if the value is not an amount or has too many decimals
  */
 export function minorUnits(value: string, currency: string): bigint {
   const parsed = parseAmount(value);
@@ -118,7 +120,7 @@ function currencyMistake(currency: unknown): string {
     : 'must be a code of ISO 4217 such as "KMF".';
 }
 
-/** Returns the problem of a value that is no amount above zero, as the end of a sentence. */
+/** Returns the problem of a value that is not an amount above zero, as the end of a sentence. */
 export function valueMistake(value: unknown): string {
   if (isAmount(value)) return "must be above zero.";
   if (typeof value === "number" || typeof value === "bigint")

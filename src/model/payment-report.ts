@@ -21,7 +21,10 @@ export interface ReportedFields {
   "total.value": string;
   /** The currency as the service wrote it: 1 to 16 letters. */
   "total.currency": string;
-  /** When the customer submitted the payment. A webhook with the status `completed` always has it. */
+  /**
+   * The time at which the customer submitted the payment. A webhook with the status `completed` always has
+   * it.
+   */
   submittedAt: string | undefined;
   /** The merchant's id of the payment. */
   clientId: string;
@@ -57,7 +60,7 @@ export interface PaymentReport {
   kind: "payment";
   /** A key that is equal for two webhooks of one event. It is made of signed fields only. */
   eventKey: string;
-  /** When the service created the payment. Present only in the answer to a lookup. */
+  /** The time at which the service created the payment. Present only in the answer to a lookup. */
   createdAt?: string;
   verified: Verified<never>;
   untrusted: Readonly<Partial<Record<SignedField, unknown>>>;

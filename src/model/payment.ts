@@ -28,13 +28,16 @@ export interface LastReport {
   status: string;
   /** Whether the service says that the money was taken. */
   captured?: boolean;
-  /** When the customer submitted the payment, by the service's clock: an RFC 3339 date-time as it came. */
+  /**
+   * The time at which the customer submitted the payment, by the service's clock: an unchanged RFC 3339
+   * date-time.
+   */
   submittedAt?: string;
   /** The provider's reference of the transaction. */
   providerId?: string;
   /** The provider's channel. */
   source?: string;
-  /** When this shop received the report. */
+  /** The time at which this shop received the report. */
   at: string;
   /**
    * The names of the fields above that are proven: by the webhook's signature, or because the service itself
@@ -49,7 +52,7 @@ type LastReportField = (typeof lastReportFields)[number];
 
 /** Times by the service's clock, which may differ from the shop's: RFC 3339 date-times. All are proven. */
 export interface ServiceTimes {
-  /** When the service made the payment. */
+  /** The time at which the service made the payment. */
   createdAt?: string;
   /** The time of the last reported event. */
   reportedAt?: string;
@@ -87,27 +90,33 @@ export interface Payment {
   locale?: string;
   /** The merchant's own notes. Every event contains them. */
   metadata?: Readonly<Record<string, unknown>>;
-  /** When the shop asked for the payment, or adopted the payment. */
+  /** The time at which the shop asked for the payment, or adopted it. */
   createdAt: string;
-  /** When the stored payment was last changed. */
+  /** The time at which the stored payment was last changed. */
   updatedAt: string;
-  /** When the kit recorded the completion. Absent for a payment that is not completed. */
+  /** The time at which the kit recorded the completion. Absent for a payment that is not completed. */
   completedAt?: string;
-  /** When the first webhook arrived. Absent if none did, or if an earlier version completed the payment. */
+  /**
+   * The time at which the first webhook arrived. Absent if no webhook has arrived, or if an earlier version
+   * completed the payment.
+   */
   firstWebhookAt?: string;
   /**
-   * When the browser first came back to the success address. This does not prove that the payment is paid.
+   * The time at which the browser first came back to the success address. This does not prove that the
+   * payment is paid.
    */
   successReturnedAt?: string;
-  /** When the browser first came back to the cancel address. */
+  /** The time at which the browser first came back to the cancel address. */
   cancelReturnedAt?: string;
   /** The clientId of the attempt that replaced this one. */
   replacedBy?: string;
   /** The code of the error that ended the creation. */
   failure?: string;
-  /** When `payment.overdue` was raised. */
+  /** The time at which `payment.overdue` was raised. */
   overdueAt?: string;
-  /** When the service may next be asked about the payment. Absent if there is nothing left to ask. */
+  /**
+   * The time from which the next lookup may ask the service about the payment. Absent if no lookup is left.
+   */
   nextLookupAt?: string;
   /** The number of lookups of the payment. Absent for none. */
   lookups?: number;
@@ -147,13 +156,16 @@ export interface Refund {
 export interface CompletedPayment extends Payment {
   /** The final state. No later report changes this state. */
   state: "completed";
-  /** When the kit recorded the completion. */
+  /** The time at which the kit recorded the completion. */
   completedAt: string;
 }
 
 /** A person's evidence that a payment is paid, or that money went back. */
 export interface Evidence {
-  /** `lookup`: the service's answer to a person. `webhook`: a stored webhook that was unreadable. */
+  /**
+   * The kind of the document. `lookup`: an answer that the service gave to a person. `webhook`: a stored
+   * webhook that the kit could not read.
+   */
   kind: "statement" | "lookup" | "letter" | "webhook";
   /** The place of the evidence for readers: `statement-2026-11.csv, line 14`. 1 to 500 characters. */
   document: string;

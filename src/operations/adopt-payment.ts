@@ -134,7 +134,7 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
     if (takenClientIds.length > 0) throw new AdoptionOutdated();
     if (isFirst) await store.save(tx, { updated: [payment] });
     // The webhooks are decided in the same transaction. If the answer to its commit is lost, this call ends
-    // and decides nothing later.
+    // and cannot decide the webhooks later.
     await rematchIn(tx, parts, [clientId], { limit: store.maxGroup === Infinity ? Infinity : 1 });
     if (by !== undefined) {
       const now = (await store.lock(tx, { clientIds: [clientId] })).payments;
@@ -158,7 +158,7 @@ function adoptionsOf(
   return [{ id: `${what}:${clientId}`, clientId, action: "adopted", ...before, after, by, reason, at }];
 }
 
-/** Returns the last of the payments as its waiting webhooks would change it, and their new outcomes. */
+/** Returns the last payment with the changes of its waiting webhooks, and the webhooks' new outcomes. */
 function decideWaiting<Tx>(
   { newId, policy, now }: RecordingParts<Tx>,
   waiting: readonly WebhookRecord[],

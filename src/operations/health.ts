@@ -12,7 +12,7 @@ import { attentionCounts, ruleEnds } from "./attention/rules.js";
 import { writeNothing } from "../webhook/recording/write-nothing.js";
 import { type Intake } from "../webhook/intake.js";
 
-/** The codes of all reasons, the gravest first; docs/operations.md explains them. */
+/** The codes of all reasons, the most serious first; docs/operations.md explains them. */
 export const healthReasonCodes = [
   "webhooks_refused",
   "spooling_too_long",
@@ -53,7 +53,7 @@ export interface Health {
    * look. `down`: webhooks are refused, or the store has accepted no webhook of the spool for too long.
    */
   status: "ok" | "degraded" | "down";
-  /** Why the status is not `ok`: every reason, the gravest first. */
+  /** Every reason why the status is not `ok`, the most serious first. */
   reasons: readonly HealthReason[];
   /**
    * `reachable`: the store answered in time. `stuck`: so many commits hang that webhooks no longer wait for
@@ -63,13 +63,14 @@ export interface Health {
   /** Counts from the store. Absent if the store did not answer in time. */
   counts?: StoreCounts;
   /**
-   * The number of cases of each rule in `payments.attention`: at most 10,000, or 500 of `claimed`. Snoozed
-   * entries, each webhook and all dead dispatches count. Cases of this process alone are in `reasons`.
+   * The number of cases of each rule in `payments.attention`: at most 10,000, or 500 of `claimed`. The number
+   * includes snoozed entries, each webhook and all dead dispatches. Cases that only concern this process are
+   * in `reasons`.
    */
   attention?: { readonly [Rule in AttentionRule]?: number };
   /** The handlers that people have paused or limited. Absent if there are none. */
   handlers?: readonly HandlerControl[];
-  /** The webhooks that wait in the local spool for the store. Absent without a spool. */
+  /** The webhooks that wait for the store in the local spool. Absent without a spool. */
   spool?: SpoolHealth;
   /** Webhooks that this process refused. They never make the status `down`, because anyone can send them. */
   rejections: Rejections;
@@ -127,9 +128,15 @@ export interface HealthParts<Tx> extends Pick<Intake, "foreign"> {
   spoolingDownAfterMs: number;
 }
 
-/** The minimum number of wrong signatures for `signatures_failing`. Fewer can be a short attack. */
+/**
+ * The minimum number of wrong signatures for `signatures_failing`. A smaller number can come from a short
+ * attack.
+ */
 const minMismatches = 10;
-/** The minimum number of failed sweeps in a row for `sweep_failing`. Fewer can be a short outage. */
+/**
+ * The minimum number of failed sweeps in a row for `sweep_failing`. A smaller number can come from a short
+ * outage.
+ */
 const minFailedSweeps = 3;
 
 /** Returns the function behind `payments.health`. Counts refused webhooks from now on. */
@@ -150,7 +157,7 @@ export function createHealthCheck<Tx>(
 export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
   const { store, keeper, timeoutMs } = parts;
   const stuck = parts.recorder.isStuck();
-  // No payment has an empty clientId, so this is a cheap read that proves the store reachable.
+  // No payment has an empty clientId, so this is a cheap read that proves that the store is reachable.
   const reading = store.find("").then(() => true);
   const [answers, asked, writable, { stats: spool, problem: spoolProblem }] = await Promise.all([
     withTimeout(reading, timeoutMs).then(Boolean, () => false),

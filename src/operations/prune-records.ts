@@ -13,9 +13,9 @@ const batchSize = 500;
 
 /**
  * Prunes final records from before the given time, in batches, so that no transaction blocks others for long.
- * A webhook that is parked, a mismatch or inadmissible keeps its bytes until a person settles it. Events with
- * dispatches that wait or are dead stay. Every eventKey stays, so that an old webhook that arrives again is a
- * duplicate.
+ * A webhook that is parked, a mismatch or inadmissible keeps its bytes until a person settles it. Events stay
+ * if one of their dispatches waits or is dead. Every eventKey stays, so that an old webhook that arrives
+ * again is a duplicate.
  *
  * @throws TillkitError `query_invalid`
  */

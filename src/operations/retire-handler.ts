@@ -74,7 +74,7 @@ export async function retireHandler<Tx>(
 
 /**
  * Stores who retired a name. If nothing else of the name is left, also ends its pause and its limit, because
- * nobody could end them later.
+ * no person could end them later.
  */
 async function keepRetirement<Tx>(
   parts: ChangeParts<Tx>,

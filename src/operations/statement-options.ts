@@ -2,7 +2,7 @@ import { TillkitError } from "../errors/index.js";
 import { isDateTime, sortableTime } from "../shared/date-time.js";
 import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 
-/** Options of comparing a statement with the stored payments. */
+/** Options of the comparison of a statement with the stored payments. */
 export interface StatementOptions {
   /**
    * The period of the statement. Payments that were completed in the period must be on the statement. `to` is
@@ -127,7 +127,7 @@ export function invalidOption(message: string): TillkitError {
   return new TillkitError("option_invalid", message);
 }
 
-/** Returns a run, whose findings and summary are those of the generator. */
+/** Returns a run with the findings and the summary of the generator. */
 export function statementRun<Finding, Summary>(reading: AsyncGenerator<Finding, Summary, undefined>) {
   let summary: Summary | undefined;
   let failure: { error: unknown } | undefined;

@@ -12,7 +12,10 @@ export interface HtmlPage {
   /** Further elements of the head, before the style. */
   head?: HtmlFragment;
   body: HtmlFragment;
-  /** JavaScript, a constant of the sources like the style. The page also works without the script. */
+  /**
+   * JavaScript, which must be a constant of the sources, like the style. The page also works without the
+   * script.
+   */
   script?: string | undefined;
   /** @default none, so that the browser asks for no icon */
   icon?: string;

@@ -43,7 +43,7 @@ export function isSandboxCredentialInProduction(credential: unknown): boolean {
 export const sandboxMessage =
   "is a sandbox credential (sandbox_...) and NODE_ENV is production; use the real service's.";
 
-/** Returns what is wrong with a token. The message does not contain the token. */
+/** Returns the problem of a token. The message does not contain the token. */
 function tokenProblem(token: unknown): { code: ErrorCode; message: string } | undefined {
   if (typeof token !== "string" || token.trim() === "") {
     return { code: "option_missing", message: "is not set; give the service's access token." };
@@ -58,7 +58,7 @@ function tokenProblem(token: unknown): { code: ErrorCode; message: string } | un
   return { code: "sandbox_credential_in_production", message: sandboxMessage };
 }
 
-/** Returns what is wrong with the option. The token of a function or a source is checked later. */
+/** Returns the problems of the option. The token of a function or a source is checked later. */
 export function accessTokenProblems(option: string, value: unknown): ConfigurationProblem[] {
   if (typeof value === "function" || isSource(value)) return [];
   if (value !== undefined && value !== null && typeof value !== "string") {

@@ -47,7 +47,7 @@ const maxMarginMs = 60_000;
 /**
  * Gets access tokens with OAuth 2 client credentials (RFC 6749, 4.4), by a form POST. A token is renewed when
  * a tenth of its lifetime is left, but at most 60 s before its end. If the answer has no lifetime, five
- * minutes are assumed. Callers that need a token at the same time share one request, also after a 401.
+ * minutes are assumed. Callers that need a token at the same time share one request, even after a 401.
  *
  * `get` rejects with `access_token_refused` if the issuer answers 400, 401 or 403. It rejects with the reason
  * of `signal` if `signal` aborts, and with `access_token_unavailable` for every other failure. If the request

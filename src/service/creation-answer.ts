@@ -79,7 +79,7 @@ export function brokenOff(
 
 async function refusal(response: Response, { token, signal }: Expectation): Promise<PaymentCreationError> {
   const { status: httpStatus } = response;
-  // The status alone decides the error. If the body is incomplete, only the service's message is missing.
+  // Only the status determines the error. If the body is incomplete, only the service's message is missing.
   const body = await readBody(response, bodyLimitBytes, signal).catch(() => undefined);
   const serviceMessage = body && messageIn(body, token);
   const answered = `The service answered ${httpStatus}${serviceMessage === undefined ? "" : ` (${serviceMessage})`}`;

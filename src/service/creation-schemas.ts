@@ -3,9 +3,9 @@ import { isDateTime } from "../shared/date-time.js";
 import { parseSecureAddress } from "./service-options.js";
 
 // The fields of sections 2.1, 2.2 and 4.1 of the interface document that the kit sends or reads. Further
-// fields are allowed. `captured` and `createdAt` decide nothing, so they may be absent or have another form,
-// and the kit does not read the echoed addresses. An answer with such a mistake names a real payment. If the
-// kit refused the answer, the checkout address would be lost.
+// fields are allowed. No decision depends on `captured` and `createdAt`, so they may be absent or have
+// another form. The kit does not read the echoed addresses. An answer with such a mistake is about a real
+// payment. If the kit refused the answer, the checkout address would be lost.
 
 const total = z.object({
   // The form of all amounts in the kit. Amounts of another form could not be compared.
@@ -47,8 +47,8 @@ function hasCredentials(text: string): boolean {
 
 /**
  * Envelope of the creation response (interface document, 2.2). `next` should equal `data.billing.submitUrl`.
- * An answer in which these two addresses differ is accepted, because the document (4.1) sends the customer to
- * `submitUrl`, and the kit does not use `next`.
+ * The two addresses may differ, because the document (4.1) sends the customer to `submitUrl`, and the kit
+ * does not use `next`.
  */
 export const creationResponseSchema = z.object({
   next: z.string().optional(),

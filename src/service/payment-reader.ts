@@ -13,7 +13,7 @@ export interface PaymentReader {
   /**
    * Reads one payment with `GET /v1/payments/{id}`. The answer is the payment, or has it under `data`.
    *
-   * @throws LookupError for every other answer, also for a 404, and if there is no token or no answer
+   * @throws LookupError for every other answer, including a 404, and if there is no token or no answer
    */
   read(serviceId: string, closing?: AbortSignal): Promise<ShownPayment>;
   /**

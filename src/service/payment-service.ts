@@ -124,8 +124,8 @@ const beforeConnection: readonly unknown[] = [
  * the request before a reset of the connection.
  */
 function wasNeverSent(error: unknown, depth = 0): boolean {
-  // The error is checked by its fields, because an application's own `fetch` may throw errors of another
-  // realm, or an error that is its own cause.
+  // The fields of the error are checked, because an application's own `fetch` may throw errors of another
+  // realm. Such an error may even be its own cause.
   if (typeof error !== "object" || error === null || depth > 8) return false;
   const { code, syscall, errors, cause } = error as Record<string, unknown>;
   // A host with several addresses has one error for each.

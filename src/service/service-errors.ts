@@ -2,7 +2,7 @@ import { TillkitError, type ErrorCode } from "../errors/index.js";
 
 /** The base class of the errors of the service's client. */
 class ServiceError extends TillkitError {
-  /** The status of the service's answer, where there was one. */
+  /** The status of the service's answer, if there was one. */
   declare readonly httpStatus?: number;
 
   constructor(

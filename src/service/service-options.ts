@@ -36,7 +36,7 @@ export interface PaymentServiceOptions {
   fetch?: typeof globalThis.fetch | undefined;
 }
 
-/** Returns what is wrong with a time limit in milliseconds; `undefined` means the default. */
+/** Returns the problems of a time limit in milliseconds. The value `undefined` means the default. */
 export function timeoutProblems(option: string, value: unknown): ConfigurationProblem[] {
   if (value === undefined) return [];
   if (isWholeNumber(value, 1, maxTimerMs)) return [];
@@ -44,7 +44,7 @@ export function timeoutProblems(option: string, value: unknown): ConfigurationPr
   return [{ code: "option_invalid", option, message }];
 }
 
-/** Returns what is wrong with an address, without the address itself, because it may hold a password. */
+/** Returns the problems of an address. Messages do not contain the address, which may contain a password. */
 export function addressProblems(
   option: string,
   value: unknown,

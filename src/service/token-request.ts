@@ -77,7 +77,7 @@ async function sendTokenRequest({ tokenUrl, form, fetch }: TokenRequest, signal:
   if (status >= 200 && status <= 299)
     return { status, body: await readBody(response, bodyLimitBytes, signal) };
   if (refusals.includes(status)) {
-    // The status alone decides. Without a complete body only the error's code is missing in the message.
+    // Only the status determines the error. Without a complete body, only the code is missing in the message.
     return { status, body: await readBody(response, bodyLimitBytes, signal).catch(() => undefined) };
   }
   discardBody(response);

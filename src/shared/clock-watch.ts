@@ -1,4 +1,4 @@
-/** The maximum difference that is no jump. Clocks are often corrected by less. */
+/** The maximum difference that is not a jump. Clocks are often corrected by less. */
 const maxDriftMs = 10_000;
 
 /** The time for which a jump counts as new. A wrong clock is usually corrected within this time. */
@@ -9,7 +9,7 @@ export type ClockWatch = ReturnType<typeof watchClock>;
 
 /**
  * Notices when this machine's clock jumps. Each call compares this clock with the monotonic clock. After the
- * machine was suspended, its clock also seems to have jumped, because the monotonic clock stood still.
+ * machine was suspended, its clock also seems to have jumped, because the monotonic clock did not run.
  */
 export function watchClock() {
   let offset = Date.now() - performance.now();

@@ -26,7 +26,7 @@ export function readDatabase(database: string): { kind: "sqlite" | "postgres" | 
   return { kind: "sqlite", at: readFilePath(database.replace(/^(sqlite|file):(\/\/)?/i, "")) };
 }
 
-/** Returns the absolute path of a SQLite file. Throws `option_invalid` if the name is no such path. */
+/** Returns the absolute path of a SQLite file. Throws `option_invalid` if the name is not such a path. */
 export function readFilePath(file: string): string {
   if (typeof file !== "string" || file.trim() === "" || file === ":memory:" || file.startsWith("file:"))
     throw optionInvalid(

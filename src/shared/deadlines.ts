@@ -1,6 +1,6 @@
 /** An item with a deadline, and its neighbours in the list of {@link Deadlines}. */
 export interface Waiting {
-  /** When the item started to wait: milliseconds of `performance.now()`. */
+  /** The time at which the item started to wait: milliseconds of `performance.now()`. */
   readonly since: number;
   older?: this | undefined;
   newer?: this | undefined;

@@ -14,7 +14,9 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best?.one;
 }
 
-/** Returns how many letters to insert, remove, replace or swap with a neighbour to turn `a` into `b`. */
+/**
+ * Returns the number of letters to insert, remove, replace or swap with a neighbour, so that `a` becomes `b`.
+ */
 function distanceBetween(a: string, b: string): number {
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -5,9 +5,9 @@ export function isSameNumber(one: string, other: string | undefined): boolean {
 }
 
 /**
- * Returns the ways in which people and services write a number: unchanged, or in capitals or small letters,
- * with one of several signs or none after the first letters. A store finds a reported number only in the form
- * in which it was reported.
+ * Returns the ways in which people and services write a number: unchanged, or in capitals or small letters.
+ * After the first letters, there may be one of several signs. A store finds a reported number only in the
+ * form in which it was reported.
  */
 export function waysToWrite(number: string): string[] {
   const key = keyOfNumber(number);

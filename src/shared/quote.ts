@@ -2,7 +2,7 @@
 const maxLength = 64;
 
 /**
- * Returns foreign text in a form that is safe to store and to log in a reason: printable ASCII in quotes, at
+ * Returns text from another source in a form that is safe to store and to log: printable ASCII in quotes, at
  * most 64 characters. Other characters are escaped as in JSON.
  */
 export function quote(text: string): string {

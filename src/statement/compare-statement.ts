@@ -50,7 +50,7 @@ export type StatementRows =
 export interface StatementRun extends AsyncIterable<StatementFinding> {
   /**
    * Reads the rest of the statement, and resolves to counts and sums. Rejects with the error that stopped the
-   * run, and also if the caller left the loop over the findings early.
+   * run. Also rejects if the caller left the loop over the findings early.
    */
   summary(): Promise<StatementSummary>;
 }
@@ -58,8 +58,8 @@ export interface StatementRun extends AsyncIterable<StatementFinding> {
 /**
  * Compares a settlement statement with the stored payments, in bounded memory. Writes nothing to the store.
  *
- * The run fails with `statement_period_missing`, with `statement_unreadable`, with `option_invalid` if the
- * given period is probably wrong, or with an error of the store, of the rows or of the signal.
+ * The run fails with `statement_period_missing` or `statement_unreadable`. It fails with `option_invalid` if
+ * the given period is probably wrong. It also fails with an error of the store, of the rows or of the signal.
  *
  * @throws TillkitError `option_invalid` if an argument or an option is not valid
  */

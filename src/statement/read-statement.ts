@@ -112,7 +112,7 @@ class Table {
       throw statementUnreadable(
         `its first record, on line ${record.line}: ${record.problem.message.replace(/\.$/, "")}`,
       );
-    // If lines end in a carriage return alone, the whole file looks like the header.
+    // If lines end in only a carriage return, the whole file looks like the header.
     if (record.fields.some((field) => /\r(?!\n|$)/.test(field)))
       throw statementUnreadable("its lines must end in a line feed, and not in a carriage return alone");
     const { columns = {}, fixed = {}, header = true } = this.#format;
@@ -160,8 +160,8 @@ class Table {
 
 /**
  * Returns the columns that `find` finds. Throws `statement_columns_unclear` if a skipped comment may be the
- * header: if the record below it names no columns, or if all columns are given by number and the comment has
- * as many cells.
+ * header. This is possible if the record below it names no columns. It is also possible if all columns are
+ * given by number and the comment has the same number of cells.
  */
 function findColumnsBelow(
   { skipped, fields }: Extract<CsvRecord, { fields: string[] }>,

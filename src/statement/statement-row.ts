@@ -9,8 +9,8 @@ export interface StatementRow {
   /** The line of the row in the file, for people. @default the number of the row, from 1 */
   line?: number | undefined;
   /**
-   * The merchant's id of the payment. A row without a `clientId` and a `serviceId` must fit one payment only:
-   * by its `providerId`, or by its amount and the day on which the payment was created.
+   * The merchant's id of the payment. A row without a `clientId` and a `serviceId` must fit only one payment.
+   * It fits by its `providerId`, or by its amount and the day on which the payment was created.
    */
   clientId?: string | undefined;
   /** The service's id of the payment. */
@@ -40,11 +40,11 @@ export interface StatementRow {
   time?: string | undefined;
 }
 
-/** A row of the statement that could not be read. Reading goes on with the next row. */
+/** A row of the statement that could not be read. Reading continues with the next row. */
 export interface UnreadableRow {
   /** The number of the line, from 1. */
   line: number;
-  /** Why the row could not be read. */
+  /** The reason why the row could not be read. */
   problem: RowProblem;
   /** The clientId, if it could be read. The payment with this clientId does not also count as missing. */
   clientId?: string | undefined;
@@ -95,7 +95,7 @@ export interface CheckedRow extends NamedRow {
   kind: "payment" | "refund" | "payout";
   /** Whether the statement says that the payment was paid, or that the money of the refund went back. */
   paid: boolean;
-  /** The UTC offset with which the time was written, in milliseconds. 0 where the row has no time. */
+  /** The UTC offset with which the time was written, in milliseconds. 0 if the row has no time. */
   utcOffsetMs: number;
 }
 
@@ -122,7 +122,8 @@ export function checkRow(
     value: kind === "refund" ? readSign(row.value).unsigned : signed(row.value),
     ...(row.fee && { fee: signed(row.fee) }),
     ...(row.net && { net: signed(row.net) }),
-    // The providerId selects no payment any more, so a long one is shortened, and is no problem of the row.
+    // The providerId no longer selects a payment. So a long providerId is shortened and not reported as a
+    // problem.
     providerId: row.providerId?.slice(0, maxIdLength),
     time: row.time && new Date(row.time).toISOString(),
     utcOffsetMs: row.time ? offsetMsOf(row.time) : 0,

@@ -36,7 +36,7 @@ interface AnyAdapter<Tx> {
   readonly durable: boolean;
   /**
    * Returns the existing records among at most 100 keys, in any order. A record must be as new as the last
-   * commit before this call, also if another process made the commit. The records may be of different
+   * commit before this call, even if another process made the commit. The records may be of different
    * moments. With `tx`, returns the records as this transaction sees them. Even then, a snapshot that is
    * older than the call is not allowed.
    */
@@ -44,7 +44,7 @@ interface AnyAdapter<Tx> {
   /**
    * Returns the records of a range in the order of their keys, compared byte by byte, or in reverse order.
    * Keys are printable ASCII without spaces, and have at most 500 characters. The ends of a range can contain
-   * a space. As in `read`, every earlier commit counts.
+   * a space. As in `read`, the result must include every earlier commit.
    */
   scan(range: KeyRange, tx?: Tx): Promise<readonly StoredRecord[]>;
   /**
@@ -57,7 +57,7 @@ interface AnyAdapter<Tx> {
    * @default the clock of this process
    */
   now?(): Promise<number>;
-  /** Creates the tables. Several calls, also from several processes at the same time, are safe. */
+  /** Creates the tables. Several calls, even from several processes at the same time, are safe. */
   migrate?(): Promise<void>;
   /** Releases the connections. */
   close?(): Promise<void>;

@@ -83,10 +83,9 @@ export interface PaymentStore<Tx = unknown> {
   find(clientId: string): Promise<Payment | undefined>;
 
   /**
-   * Reads the payments that any key names, and every payment that shares a reference with one of them, and
-   * locks these payments until the transaction ends. Locks in clientId order, so that two callers cannot
-   * deadlock. Skips keys that name nothing. A second call in one transaction sees the transaction's own
-   * writes.
+   * Reads the payments with any of these keys, and all other payments of their references. Locks these
+   * payments until the transaction ends. Locks in clientId order, so that two callers cannot deadlock. Skips
+   * keys without a payment. A second call in one transaction sees the transaction's own writes.
    */
   lock(tx: Tx, keys: LockKeys): Promise<Locked>;
 
@@ -174,16 +173,16 @@ export interface PaymentStore<Tx = unknown> {
   list(page: PaymentPage): Promise<Payment[]>;
 
   /**
-   * Returns the committed payments that any key names, and every other payment of their references. Each
-   * payment appears once, in any order. Takes at most 500 keys, and skips keys that name nothing. Never waits
+   * Returns the committed payments with any of these keys, and all other payments of their references. Each
+   * payment appears once, in any order. Takes at most 500 keys, and skips keys without a payment. Never waits
    * for a lock.
    */
   findMany(keys: Pick<LockKeys, "clientIds" | "serviceIds">): Promise<Payment[]>;
 
   /**
-   * Returns one page of the records of one clientId, oldest first: the newest webhooks, events and
-   * resolutions, and all dispatches of these events, also unclaimed ones. No payment needs to have this
-   * clientId.
+   * Returns one page of the records of one clientId, oldest first. The page has the newest webhooks, events
+   * and resolutions, and all dispatches of these events, even if they were never claimed. No payment needs to
+   * have this clientId.
    */
   history(clientId: string, page?: HistoryPage): Promise<StoredHistory>;
 
@@ -231,15 +230,15 @@ export interface PaymentStore<Tx = unknown> {
 
   /**
    * Forgets the handlers of one name, so that later events get no dispatch for it. Then settles at most
-   * `limit` of its dispatches as `retired`: all that are not done, also the leased and the dead ones. A
-   * retired dispatch is never claimed, renewed or settled again. Resolves to the number of retired
-   * dispatches. If this number is less than `limit`, no dispatch is left to retire. With `event`, forgets
-   * only the registration for that event, and retires only the dispatches of events for which the name is no
-   * longer registered.
+   * `limit` of its dispatches as `retired`: all that are not done, including leased and dead ones. A retired
+   * dispatch is never claimed, renewed or settled again. Resolves to the number of retired dispatches. If
+   * this number is less than `limit`, no dispatch is left to retire. With `event`, forgets only the
+   * registration for that event, and retires only the dispatches of events for which the name is no longer
+   * registered.
    */
   retire(options: RetireOptions): Promise<number>;
 
-  /** Creates or upgrades the tables. Several calls, also from concurrent processes, are safe. */
+  /** Creates or upgrades the tables. Several calls, even from concurrent processes, are safe. */
   migrate(): Promise<void>;
 
   /**

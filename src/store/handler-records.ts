@@ -37,8 +37,8 @@ export interface HandlerKey {
 export interface Registration extends HandlerKey {
   /**
    * The time when this process first registered the handler: ISO 8601 UTC. Absent in the first registration.
-   * If the store has forgotten the handler since then, for example because a backup was restored, the handler
-   * also gets the events recorded at this time or later.
+   * The store may have forgotten the handler since then, for example because a backup was restored. The
+   * handler then also gets the events that were recorded at this time or later.
    */
   since?: string;
 }

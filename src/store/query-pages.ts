@@ -5,7 +5,7 @@ import { type WebhookRecord } from "./records.js";
 
 /** The place of a payment in the order by creation. */
 export interface PaymentPosition {
-  /** When the payment was created. */
+  /** The time at which the payment was created. */
   createdAt: string;
   /** The clientId, which orders payments of the same moment. */
   clientId: string;
@@ -61,7 +61,7 @@ export interface HistoryPosition {
   resolution?: { at: string; id: string };
 }
 
-/** The position at which `prune` ended. Only the store that made it reads it. */
+/** The position at which `prune` ended. Only the store that made the position reads it. */
 export interface PrunePosition {
   /** The position among the webhooks. */
   webhooks: string;

@@ -26,7 +26,7 @@ export type Outcome =
 export interface WebhookRecord {
   /** The id that the kit gives at arrival. A second record with this id changes nothing. */
   receiptId: string;
-  /** Equal for webhooks about the same event, of which one is stored. At most 80 ASCII characters. */
+  /** The key of the event. Only one webhook with this key is stored. At most 80 ASCII characters. */
   eventKey: string;
   /** The result of the webhook. */
   outcome: Exclude<Outcome, "duplicate">;
@@ -38,9 +38,7 @@ export interface WebhookRecord {
   status?: string;
   /** The exact bytes that arrived. */
   rawBody: Buffer;
-  /**
-   * The fields that the signature covered when the kit verified it. A later configuration changes nothing.
-   */
+  /** The fields that the signature covered when the kit verified it. A later configuration does not apply. */
   covers: "body" | readonly SignedField[];
   /** The time of arrival: ISO 8601 UTC. */
   receivedAt: string;
@@ -101,7 +99,7 @@ export interface EventRecord {
 export interface LockKeys {
   /** The clientIds of payments. */
   clientIds?: readonly string[];
-  /** References. Each names all of its payments. */
+  /** References. All payments of these references are read and locked. */
   references?: readonly string[];
   /** The service ids of payments. */
   serviceIds?: readonly string[];
@@ -113,7 +111,7 @@ export interface LockKeys {
 
 /** The payments and eventKeys that `lock` found. */
 export interface Locked {
-  /** The payments that any key names, and every other payment of their references. Each appears once. */
+  /** The payments with any of the keys, and all other payments of their references. Each appears once. */
   payments: Payment[];
   /** The stored ones among the given eventKeys. */
   eventKeys: string[];
@@ -124,8 +122,8 @@ export interface Changes {
   /** New payments. */
   created?: readonly Payment[];
   /**
-   * Payments that `lock` returned in this transaction, with every field, as they are to be. Their `clientId`,
-   * `reference` and `createdAt` never change, so a store need not write these again.
+   * Payments that `lock` returned in this transaction, in their new form and with every field. Their
+   * `clientId`, `reference` and `createdAt` never change, so a store need not write these again.
    */
   updated?: readonly Payment[];
   /** New webhooks. */
@@ -135,8 +133,8 @@ export interface Changes {
   /** The new outcomes of webhooks that were decided again, for example because their payment appeared. */
   rematched?: readonly Rematched[];
   /**
-   * The receiptIds of waiting webhooks about which the kit now raises an event. `stray` skips them. Unknown
-   * ids are skipped.
+   * The receiptIds of waiting webhooks for which the kit now raises an event. After this, `stray` no longer
+   * returns these webhooks. Unknown ids are ignored.
    */
   raised?: readonly string[];
   /** The receiptIds of waiting webhooks that were dismissed. `stray` and `counts` no longer include them. */
@@ -239,9 +237,9 @@ export interface StoreCounts {
   /** The `recordedAt` of the oldest event with an open or future dispatch of a registered handler. */
   oldestUndoneAt?: string;
   /**
-   * The handlers whose oldest open dispatch is due now, with the type of its event and the time since when it
-   * is due. If a process has the handler, the handler stays in this list only for a moment. A store may leave
-   * this list out.
+   * The handlers whose oldest open dispatch is due now, with the type of its event and the time since which
+   * it is due. If a process has the handler, the handler stays in this list only for a moment. A store may
+   * leave this list out.
    */
   waiting?: readonly { handler: string; event?: EventType; since: string }[];
   /** The time of the clock that leases use: ISO 8601 UTC. May be absent if it is this machine's clock. */

@@ -10,7 +10,7 @@ import { isRejection, verifySignature } from "./signature/verify-signature.js";
 export interface WebhookRequest extends Omit<VerifyInput, "payload" | "rawBody" | "headers"> {
   /** Node's request headers, the `Headers` of a `Request`, or an object with names in any case. */
   headers: VerifyInput["headers"] | Headers;
-  /** The exact bytes that arrived. Of a `Uint8Array`, only the bytes of the view count. */
+  /** The exact bytes that arrived. If this is a `Uint8Array`, only the bytes of its view are used. */
   rawBody: Buffer | Uint8Array | ArrayBuffer;
 }
 
@@ -29,9 +29,9 @@ export interface ReceiveParts {
  * Receives one webhook: verifies its signature, parses it, and records it with its outcome. The dispatcher
  * calls handlers later, from the stored events.
  *
- * Resolves when the webhook is durable and may be answered 200, whatever its outcome. If the webhook was
- * refused, rejects with a `WebhookRejectedError`, whose `status` is the HTTP status of the answer. With the
- * code `record_unavailable`, the webhook may be recorded all the same, if a commit ends late.
+ * Resolves when the webhook is durable and may be answered 200. This does not depend on the outcome. If the
+ * webhook was refused, rejects with a `WebhookRejectedError`, whose `status` is the HTTP status of the
+ * answer. With the code `record_unavailable`, the webhook may still be recorded, if a commit ends late.
  */
 export async function receiveWebhook(
   { scheme, keep, refused, now, newId }: ReceiveParts,

@@ -231,7 +231,9 @@ async function change(
   return 0;
 }
 
-/** Settles the entry. Without `--apply`, prints the entry first, and needs a yes on standard input. */
+/**
+ * Settles the entry. Without `--apply`, prints the entry first, and needs the answer yes on standard input.
+ */
 async function settleEntry(payments: Payments, args: Arguments, context: InputContext): Promise<ExitCode> {
   const { output } = context;
   const action = readAction("settle", args);

@@ -99,7 +99,10 @@ function isOwn({ status, body }: Answer, elsewhere: Reply | undefined): boolean 
   return isAnswer(elsewhere) && (elsewhere.status !== status || plain(elsewhere.body) !== plain(body));
 }
 
-/** Returns the message that something reads the body first. The kit itself answers 500 only in this case. */
+/**
+ * Returns the message that other code reads the body before the kit. The kit itself answers 500 only in this
+ * case.
+ */
 function consumedBy({ malformed }: WebhookReplies): string {
   const parser =
     isAnswer(malformed) && !isRefusedByKit(malformed)
@@ -108,7 +111,7 @@ function consumedBy({ malformed }: WebhookReplies): string {
   return `Something reads the body before the payment router does.${parser}`;
 }
 
-/** Returns whether the app refuses each request with this status, also a request to an unknown address. */
+/** Returns whether the app refuses each request with this status, even a request to an unknown address. */
 function refusesEverybody(status: number, { signed, elsewhere }: WebhookReplies): boolean {
   return !isAccepted(signed) && [401, 403, 407, 419].includes(status) && statusOf(elsewhere) === status;
 }
@@ -173,7 +176,7 @@ function describeReply(reply: Reply): string {
   return isAnswer(reply) ? `is answered with ${reply.status}` : `has no answer (${reply.reason})`;
 }
 
-/** The largest difference between two clocks that slow answers and times in whole seconds can explain. */
+/** The maximum difference between two clocks that slow answers and times in whole seconds can cause. */
 const maxClockMs = 60_000;
 
 /** Compares the `Date` header of the app's answer with this machine's clock. */

@@ -45,7 +45,9 @@ export function kitProblems(start: () => unknown): readonly ConfigurationProblem
   }
 }
 
-/** Checks that production has no part of a test setup, and that a public shop runs as production. */
+/**
+ * Checks that an app in production uses nothing of a test setup, and that a public app runs in production.
+ */
 export function* checkProduction(subject: ProbedSubject): Findings {
   const { environment, isProduction, publicUrl, settings, outside } = subject;
   if (isProduction) {

@@ -50,7 +50,7 @@ export const healthCommand: CommandDefinition = {
     }),
 };
 
-/** Returns whether an entry that nobody has snoozed or settled waits for a person. */
+/** Returns whether an entry waits for a person, and no person has snoozed or settled the entry. */
 async function needsPerson(payments: Payments): Promise<boolean> {
   for (let cursor: string | undefined; ;) {
     const page = await payments.attention({ rule: listedRules, cursor });

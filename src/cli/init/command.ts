@@ -106,7 +106,10 @@ function asking({ stdin, output }: Context) {
   return Object.assign(ask, { close: () => lines.close() });
 }
 
-/** Writes one file. Throws `file_unwritable`, also if the file was created or changed since it was read. */
+/**
+ * Writes one file. Throws `file_unwritable` if the file cannot be written, or was created or changed since it
+ * was read.
+ */
 async function write(folder: string, { file, content, before }: FileChange): Promise<void> {
   const target = path.join(folder, file);
   try {

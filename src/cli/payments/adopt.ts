@@ -55,7 +55,7 @@ async function describeAdoption(
   if (adopted && others.length === 0) output.print(describeWebhooks(would));
 }
 
-/** Prints the adoption, and makes it with `--apply` or after a yes on standard input. */
+/** Prints the adoption, and stores it with `--apply`, or after the answer yes on standard input. */
 export const adopt: RunAction = async (payments, args, context) => {
   const { output } = context;
   const { reference, amount, currency, by, reason } = requiredOptions(args, adoptionOptions);
@@ -63,7 +63,7 @@ export const adopt: RunAction = async (payments, args, context) => {
   const total = { value: amount, currency };
   const given: Adoption = { clientId, reference, total, serviceId: args.get("service-id"), by, reason };
   const would = await payments.adopt({ ...given, dryRun: true });
-  // An adoption that only adds the service id to a stored payment is also a change: the kit then decides the
+  // An adoption that only adds the service id to a stored payment is also a change. The kit then decides the
   // outcomes of the payment's waiting webhooks.
   const isChange = would.adopted || would.payment.serviceId !== (await payments.find(clientId))?.serviceId;
   if (isChange) await describeAdoption(payments, would, args, context);

@@ -18,7 +18,10 @@ export const selection = ["state", "reference", "from", "to"];
 const actionFields = ["action", "did", "by", "reason", "before", "after", "receiptId", "eventId"] as const;
 const header = ["clientId", "order", "amount", "currency", "state", "at", "kind", ...actionFields, "text"];
 
-/** Prints the history of each selected payment, as CSV or with `--json` as a document for each payment. */
+/**
+ * Prints the history of each selected payment, as CSV or, with `--json`, as one JSON document for each
+ * payment.
+ */
 export const exportHistories: RunAction = async (payments, args, { output }) => {
   const ignored = args.object === undefined ? undefined : selection.find((name) => args.has(name));
   if (ignored !== undefined) throw optionError(`--${ignored} cannot be used with the name of one payment.`);

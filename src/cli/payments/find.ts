@@ -73,9 +73,9 @@ export async function paymentsNamed(payments: Payments, text: string): Promise<P
 }
 
 /**
- * Returns the payments that a text names. If the text is not exactly an id, an order or a provider's number,
- * the function also compares the text with the provider's numbers and the refunds of the newest payments.
- * This comparison ignores capitals, spaces and signs.
+ * Returns the payments that a text names. If no id, order or provider's number is equal to the text, the
+ * function also searches the newest payments. It then compares the text with their provider's numbers and
+ * refunds, and ignores capitals, spaces and signs.
  */
 export async function paymentsLike(payments: Payments, text: string): Promise<Payment[]> {
   const found = await paymentsNamed(payments, text);

@@ -19,7 +19,7 @@ export const refundOptions = {
   "--document <text>": "With refund: where the evidence is, such as a file and a line number.",
 };
 
-/** Prints the refund, and records it with `--apply` or after a yes on standard input. */
+/** Prints the refund, and records it with `--apply` or after the answer yes on standard input. */
 export const recordRefund: RunAction = async (payments, args, context) => {
   const { output } = context;
   const given = await readRefund(payments, args);

@@ -25,7 +25,7 @@ import { joinedHeader, readCapturedRequest } from "../verify/read-input.js";
 /** An outcome of a stored webhook. Duplicates are not stored. */
 type StoredOutcome = NonNullable<ReplayQuery["outcome"]>;
 
-/** The names of the options that need a file. */
+/** The names of the options that are allowed only with a file. */
 const signatureNames = Object.entries(signatureOptions)
   .map((option) => readOption(option).name)
   .filter((name) => name !== "env-file");

@@ -67,7 +67,9 @@ export const resolveCommand: CommandDefinition = {
   },
 };
 
-/** Prints the effect of the decision, and stores it with `--apply` or after a yes on standard input. */
+/**
+ * Prints the effect of the decision, and stores it with `--apply` or after the answer yes on standard input.
+ */
 async function decide(
   payments: Payments,
   given: Resolution,
@@ -98,7 +100,9 @@ async function decide(
   return 0;
 }
 
-/** Prints the open entries of the payment. A payment that was accepted late has one, for example. */
+/**
+ * Prints the open entries of the payment. For example, a payment that was accepted late has an open entry.
+ */
 async function printOpen(
   payments: Payments,
   clientId: string,

@@ -36,7 +36,9 @@ export interface SignatureSettings {
   environment: Variables;
   merchantId: string | undefined;
   fields: readonly ListedField[];
-  /** The algorithm, which the scheme checks later. `undefined` only for public-key, where the key decides. */
+  /**
+   * The algorithm, which the scheme checks later. `undefined` only for `public-key`, whose key determines it.
+   */
   algorithm: string | undefined;
   header: string;
   /** The service's public key as PEM text. */

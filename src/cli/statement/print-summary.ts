@@ -101,7 +101,7 @@ function printSums(
         `${currency}  ${listed.map(([name, { value }]) => `${name} ${value}`).join(", ")}; total of the statement ${net.value}`,
       );
   }
-  // These amounts explain why the two sums differ although every row agrees.
+  // These amounts explain why the two sums can differ although every row matches its payment.
   for (const { currency, ofOtherDays, onOtherStatements } of currencies) {
     if (ofOtherDays.count > 0)
       output.print(

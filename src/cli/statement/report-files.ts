@@ -20,7 +20,10 @@ interface ReportFile {
   name: string;
   /** The final path of the report. */
   file: string;
-  /** The temporary path of the report until it is complete, so that nobody uses an unfinished report. */
+  /**
+   * The temporary path of the report until it is complete, so that no other program uses an unfinished
+   * report.
+   */
   part: string;
   report: StatementReport;
   stream: WriteStream;

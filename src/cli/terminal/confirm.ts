@@ -1,7 +1,10 @@
 import { createInterface } from "node:readline";
 import { type Arguments, type InputContext } from "./command.js";
 
-/** Asks for a yes on standard input. Returns `false` with `--json`, or if the input ends without a line. */
+/**
+ * Reads the answer yes or no from standard input. Returns `false` with `--json`, or if the input ends without
+ * a line.
+ */
 export async function confirms(
   question: string,
   args: Arguments,

@@ -17,7 +17,7 @@ export const policyOptions = {
     'The application\'s option `clientIdPrefix`; "" if the application has no prefix. Default: TILLKIT_CLIENT_ID_PREFIX.',
 } as const;
 
-/** The end of a message about webhooks with signatures over fields, if nobody gave `confirm`. */
+/** The end of a message about webhooks with signatures over fields, without the option `confirm`. */
 export const confirmNeeded =
   "so the application may ask the service first. Give --confirm=lookup if the application sets `confirm`, or " +
   "otherwise --confirm=none.";

@@ -11,7 +11,7 @@ interface OwnPackage {
   folder: string;
 }
 
-/** Reads tillkit's package.json, the nearest one above this file, or in ESM above the running script. */
+/** Reads tillkit's package.json: the nearest one above this file or, in ESM, above the running script. */
 export function readOwnPackage(): OwnPackage {
   // This file is compiled for ESM, which has no `__filename`, and for CommonJS, which has no `import.meta`.
   let folder = path.dirname(typeof __filename === "string" ? __filename : realpathSync(process.argv[1]!));

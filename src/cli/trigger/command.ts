@@ -91,7 +91,7 @@ export const triggerCommand: CommandDefinition = {
       );
     else if (forged.length > 0 && forged.every(refused!))
       output.print(`The endpoint refused every ${word} webhook, as it must.`);
-    // An attempt that was repeated later does not count, because the scenario lost this attempt.
+    // Only the last attempt of each webhook counts, because a scenario may lose the first attempt.
     const last = deliveries.filter((one) => !deliveries.some((other) => isRepeated(one, other)));
     return last.every((one) => (one.forged ? refused! : accepted!)(one)) ? 0 : 1;
   },
@@ -118,8 +118,8 @@ function isGenuine({ headers, requestBody }: Delivery, scheme: SigningScheme): b
 }
 
 /**
- * Returns the scenario with one list of status changes, which run at the approval, because no customer opens
- * a page or cancels here. Each change sends a webhook.
+ * Returns the scenario with one list of status changes that run at the approval. In this command, no customer
+ * opens a page or cancels. Each change sends a webhook.
  */
 function withMovesAtApproval(chosen: string | Scenario): Scenario {
   const scenario = typeof chosen === "string" ? scenarioOf(chosen) : chosen;

@@ -14,7 +14,9 @@ export interface SignatureInput extends CapturedRequest {
   readOtherBodies: () => Promise<readonly Variant<Buffer>[]>;
 }
 
-/** A part of the kit's message about a secret, by the cause that explains this message in more detail. */
+/**
+ * Parts of the kit's messages about a secret. Each key is the cause that explains the message in more detail.
+ */
 const refusedFor = { secret_padded: "begins or ends", secret_quoted: "quotes around it" } as const;
 
 /** Checks a signature as the kit does. After a mismatch, searches for the one mistake that explains it. */

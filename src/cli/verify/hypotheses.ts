@@ -7,7 +7,7 @@ export type Variant<Value = string> = readonly [value: Value, detail: string];
 /** Joins fields of the body. The default separator is a comma. */
 export type JoinFields = (fields: readonly string[], separator?: string) => string;
 
-/** A reason why a signature may not match. Each function returns values that may have been meant instead. */
+/** A reason why a signature may not match. Each function returns other values to try. */
 export interface Hypothesis {
   /** The advice for this reason. */
   fix: string;

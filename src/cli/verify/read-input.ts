@@ -50,8 +50,8 @@ function invalidRequest(because: string) {
 
 /**
  * Returns the newest file of the kept refused webhooks, and the number of older files. Throws
- * `command_operand_invalid` with a file in the arguments, `command_option_invalid` if no directory is known,
- * or `file_unreadable` if the directory has no such file or cannot be read.
+ * `command_operand_invalid` with a file in the arguments, and `command_option_invalid` if no directory is
+ * known. Throws `file_unreadable` if the directory has no such file or cannot be read.
  */
 export async function findLast(
   args: Arguments,

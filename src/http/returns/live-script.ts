@@ -6,10 +6,10 @@ export const liveMs = 15 * 60 * 1000;
 /**
  * A script that asks for the state of the payment until the state is final, at growing intervals. After a
  * quarter of an hour, the script stops and the page shows this. When the customer comes back from another
- * app, the script asks immediately and for another quarter of an hour, because a phone delays the timers of
- * hidden pages. After a minute without a decision, the page shows that the payment is delayed, even if no
- * request was answered. The script also updates the amount, because a person may have accepted another
- * amount.
+ * app, the script asks immediately, and for another quarter of an hour. This is necessary because a phone
+ * delays the timers of hidden pages. After a minute without a decision, the page shows that the payment is
+ * delayed, even if no request was answered. The script also updates the amount, because a person may have
+ * accepted another amount.
  */
 export const liveScript = `
 (() => {

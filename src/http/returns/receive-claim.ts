@@ -23,7 +23,10 @@ const perPayment = { perMinute: 1, burst: 5 };
 /** The limit of claims from one client address. Many customers of a mobile network share one address. */
 const perAddress = { perMinute: 20, burst: 60 };
 
-/** Returns whether the request is for the form of a claim. Only Express would give the request a `query`. */
+/**
+ * Returns whether the request is for the form of a claim. Reads the address, because only Express adds a
+ * `query`.
+ */
 export function asksForClaim({ url }: Request): boolean {
   return /^[^?]*\?(.*&)?claim(=|&|$)/.test(url);
 }

@@ -89,7 +89,7 @@ function isReading(request: Request, response: Response): boolean {
   return false;
 }
 
-/** Returns whether a body is unread. Node goes on receiving it unless the connection is closed. */
+/** Returns whether a body is unread. Node continues to receive the body unless the connection is closed. */
 function hasUnreadBody({ complete, headers }: Request): boolean {
   return (
     !complete && (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0)

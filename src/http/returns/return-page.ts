@@ -221,7 +221,7 @@ function contactLink(contact: string): HtmlFragment {
   return /^\+?[\d ().-]{5,24}$/.test(contact) ? link(`tel:${contact.replace(/[^\d+]/g, "")}`) : contact;
 }
 
-/** All signs, of which the style shows one. So the script only has to change the state. */
+/** All signs. The style shows only one, so the script only has to change the state. */
 const signs = (["circle", "clock", "tick", "back", "alert", "search"] as const).map(drawing);
 
 const returnStyle = `

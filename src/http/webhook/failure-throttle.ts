@@ -9,7 +9,7 @@ export interface FailureBudget {
 
 interface Bucket {
   tokens: number;
-  /** When the tokens were counted, in milliseconds. */
+  /** The time at which the tokens were counted, in milliseconds. */
   at: number;
 }
 
@@ -45,7 +45,7 @@ export function failureThrottle(
 /**
  * Returns the address for which a failure counts: `request.ip`, which is the socket's address unless the
  * application set Express's `trust proxy`. A /64 of IPv6 counts as one address, because one subscriber has
- * all of it. The result is short, whatever a header contains.
+ * all of it. The result is short, even if a header is long.
  */
 export function clientAddress(request: IncomingMessage & { ip?: string | undefined }): string {
   return networkOf(request.ip) ?? networkOf(request.socket.remoteAddress) ?? "unknown";

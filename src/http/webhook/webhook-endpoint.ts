@@ -47,7 +47,8 @@ export function webhookEndpoint<Covers extends SignedField, Tx>(payments: Paymen
       replyReceived(response);
       if (!isByDoctor) countSignature(true);
     } catch (error) {
-      // For an error that is no refusal, the answer is 503, so that the service can send the webhook again.
+      // For an error that is not a refusal, the answer is 503, so that the service can send the webhook
+      // again.
       const { code, fix, cause } = isRejection(error) ? error : unexpected(error);
       const retryAfter = retryAfterOf(request, code);
       const status = isVerificationFailure(code) && retryAfter !== undefined ? 429 : rejectionStatus[code];

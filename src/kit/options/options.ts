@@ -174,12 +174,12 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
    * @default beside the file for SQLite, else none
    */
   spool?: SpoolDirectoryOptions | false | undefined;
-  /** When `payments.health()` changes its status. @default the defaults of its fields */
+  /** The time after which `payments.health()` changes its status. @default the defaults of its fields */
   health?: HealthOptions | undefined;
-  /** What customers see when they come back. @default the kit's pages */
+  /** The pages for customers who come back from the checkout. @default the kit's pages */
   returns?: ReturnOptions | undefined;
   /**
-   * How the kit calls handlers. With `false`, this process calls no handlers.
+   * The times and limits of handlers' runs. With `false`, this process calls no handlers.
    *
    * The handlers of this process are registered, and other processes call these handlers, such as a worker
    * that runs the same code with `start()`.
@@ -236,8 +236,8 @@ export interface PaymentsOptions<Covers extends SignedField = SignedField, Tx = 
 }
 
 /**
- * Options that `paymentRouter` completes from the environment. Every option can be left out, and so can each
- * option in `service`, `webhook` and `returns`.
+ * Options that `paymentRouter` completes from the environment. Every option can be left out, including each
+ * single option in `service`, `webhook` and `returns`.
  */
 export interface PartialOptions<Covers extends SignedField, Tx> extends Partial<
   Omit<PaymentsOptions<Covers, Tx>, "service">

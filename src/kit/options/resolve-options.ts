@@ -56,7 +56,7 @@ export interface ResolvedOptions<Covers extends SignedField = SignedField, Tx = 
   dispatch: WithDefaults<DispatchOptions>;
   /** Whether this process calls handlers. */
   dispatches: boolean;
-  /** When and how often the service is asked. `undefined` if the kit looks nothing up. */
+  /** The times and limits of lookups. `undefined` if the kit makes no lookups. */
   lookup: WithDefaults<LookupOptions> | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { type ReturnView } from "../../checkout/handle-return.js";
 import { type MoreTranslations } from "../../checkout/return-translations.js";
 
-/** What the customer sees after the checkout. By default, the kit shows its own pages. */
+/** The pages that the customer sees after the checkout. By default, the kit shows its own pages. */
 export interface ReturnOptions {
   /**
    * The link back to the shop on the kit's pages. The kit replaces `{reference}` and `{clientId}` with the

@@ -190,7 +190,7 @@ function valueAfter(given: AttentionAction, before: AttentionNote, change: Atten
   const { by, reason, document } = given;
   const { payment, dispatch, claim } = fact;
   const webhooks = fact.webhooks?.slice(-maxShown).map(({ rawBody, ...webhook }) => {
-    // If the bytes were pruned, there is nothing to make a digest of.
+    // If the bytes were pruned, a digest cannot be made.
     if (rawBody.length === 0) return webhook;
     return { ...webhook, sha256: createHash("sha256").update(rawBody).digest("hex") };
   });

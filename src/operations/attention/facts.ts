@@ -11,7 +11,7 @@ import { type DispatchRecord, type PaymentStore, type WebhookRecord } from "../.
 import { withoutKey } from "../../webhook/recording/payment-events.js";
 import { ruleEnd, type Fact, type Rule } from "./rules.js";
 
-/** The parts of the kit that reading facts uses. */
+/** The parts of the kit that are needed to read facts. */
 export interface FactParts<Tx> {
   store: PaymentStore<Tx>;
   now: () => Date;

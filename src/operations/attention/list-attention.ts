@@ -23,7 +23,7 @@ export interface AttentionQuery {
    */
   settled?: boolean | undefined;
   /**
-   * Lists only the entries of this person, or with `null` the entries that nobody looks after.
+   * Lists only the entries of this person, or with `null` the entries without a person.
    * @default all entries
    */
   assigned?: string | null | undefined;
@@ -45,7 +45,7 @@ export interface AttentionList {
 }
 
 const maxPerPage = 200;
-/** The maximum number of facts that one page reads, so that many snoozed entries make no page slow. */
+/** The maximum number of facts that one page reads, so that many snoozed entries do not make a page slow. */
 const maxRead = 400;
 
 /** Returns one page of entries that need a person. @throws TillkitError `query_invalid` */

@@ -27,8 +27,8 @@ export interface Fact {
   dispatch?: DispatchRecord;
   claim?: OpenClaim;
   /**
-   * Set if the stored record is not a fact of its own: it needs no person any more, or it belongs to the fact
-   * of an older record.
+   * Set if the stored record is not a separate fact. Either it no longer needs a person, or it belongs to the
+   * fact of an older record.
    */
   isGone?: true;
   /** The text about a handler or about this process, for people. */
@@ -37,7 +37,7 @@ export interface Fact {
 
 /** A rule: the source of its facts, their minimum age, and its text. The end of a fact closes its entry. */
 export interface Rule {
-  /** The kind of subject. Facts of `process` are about this process only, and are in no store. */
+  /** The kind of subject. Facts of `process` are about this process only, and are not stored. */
   of: "claim" | "payment" | "webhook" | "dispatch" | "handler" | "process";
   /**
    * The minimum age at which a fact becomes an entry, in milliseconds. `unmatched` means the option
@@ -47,9 +47,9 @@ export interface Rule {
   afterMs?: number | "unmatched";
   /** `attention` if a person can settle the entry; `fact` if only the steps of `next` close it. */
   settle: "attention" | "fact";
-  /** What is wrong, in one sentence. */
+  /** Returns the problem in one sentence. */
   why: (fact: Fact) => string;
-  /** The next steps. Each command has a line of its own, which begins with `tillkit`. */
+  /** Returns the next steps. Each command has a line of its own, which begins with `tillkit`. */
   next: (fact: Fact) => string;
 }
 

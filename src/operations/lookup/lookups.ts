@@ -49,8 +49,8 @@ interface ClaimedLookup {
 }
 
 /**
- * Returns whether the clock has jumped forward. A difference of up to one second is no jump, because the two
- * times are read one after the other.
+ * Returns whether the clock has jumped forward. A difference of up to one second is not a jump, because the
+ * two times are read one after the other.
  */
 function isJumped(now: Date, cautious: Date): boolean {
   return now.getTime() - cautious.getTime() > 1000;
@@ -59,8 +59,8 @@ function isJumped(now: Date, cautious: Date): boolean {
 /**
  * Asks the service about payments for which no webhook arrives: with `GET /v1/payments/{id}`, or with the
  * list if the id is unknown. An answer is recorded like a webhook, so only one of the two is applied. Before
- * a request, the payment is claimed under its lock and gets the time of its next lookup, so the sweeps of two
- * processes do not ask about it at the same time.
+ * a request, the payment is claimed under its lock and gets the time of its next lookup. So the sweeps of two
+ * processes do not ask about the same payment at the same time.
  */
 export class Lookups<Tx> {
   readonly #parts: LookupParts<Tx>;
@@ -111,8 +111,8 @@ export class Lookups<Tx> {
     if (this.#closing.signal.aborted) return;
     if (this.#waiting.size < maxWaiting) this.#waiting.add(clientId);
     this.#hasMore = true;
-    // The drain starts even if the set is full, because payments that earlier failures left may have no other
-    // lookup.
+    // The drain starts even if the set is full, because some payments in the set may get no other lookup
+    // after earlier failures.
     this.#startDrain();
   }
 

@@ -16,7 +16,7 @@ export class RateLimiter {
     setMaxListeners(0, signal);
   }
 
-  /** Resolves to `true` when the caller may go on, and to `false` when the signal has aborted. */
+  /** Resolves to `true` when the caller may continue, and to `false` when the signal has aborted. */
   async acquire(): Promise<boolean> {
     let at = this.#nextPlace();
     while (!this.#signal.aborted) {

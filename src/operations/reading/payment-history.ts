@@ -26,7 +26,7 @@ import { type HistoryQuery, readHistoryPage } from "./history-page.js";
 
 /** One thing that happened to a payment. */
 export type HistoryEntry = {
-  /** When it happened: ISO 8601 UTC. */
+  /** The time at which it happened: ISO 8601 UTC. */
   at: string;
   /** One line for people. */
   text: string;
@@ -64,7 +64,9 @@ export interface PaymentHistory {
   cursor?: string;
 }
 
-/** The value of the note that keeps who ran dead dispatches again. The note's id is the id of the run. */
+/**
+ * The value of the note about the person who ran dead dispatches again. The note's id is the id of the run.
+ */
 export interface RetryNote {
   by: string;
   reason?: string;

@@ -27,7 +27,7 @@ export function queryTimes(query: { from?: Date | undefined; to?: Date | undefin
 }
 
 /**
- * Refuses an unknown condition, because a misspelt condition would select more than was meant.
+ * Refuses an unknown condition, because a misspelt condition would select too many records.
  *
  * @throws TillkitError `query_invalid`
  */

@@ -8,13 +8,13 @@ export interface ReplayChange {
   receiptId: string;
   /** The clientId of the payment that the webhook names. */
   clientId?: string;
-  /** When the webhook arrived: ISO 8601 UTC. */
+  /** The time at which the webhook arrived: ISO 8601 UTC. */
   receivedAt: string;
   /** The stored outcome; `refused` if the webhook was not stored. */
   from: WebhookRecord["outcome"] | "refused";
   /** The new outcome. */
   to: WebhookRecord["outcome"];
-  /** Why the new outcome was decided, for people. */
+  /** The reason for the new outcome, for people. */
   reason?: string;
   /** The payment's state before and after, if it changes. */
   state?: { from: Payment["state"]; to: Payment["state"] };
@@ -32,7 +32,7 @@ export function replayChange(
 }
 
 /**
- * Returns the resolution that the history keeps of a change, if the webhook names a payment. The resolution
+ * Returns the resolution that stores a change in the history, if the webhook names a payment. The resolution
  * has no receiptId, because a receiptId would settle the webhook.
  */
 export function replayedBy(

@@ -6,7 +6,7 @@ import { type Recorder } from "../../webhook/recording/recorder.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
 import { type ReplayChange, replayChange, replayedBy } from "./replay-change.js";
 
-/** The parts of the kit that recording a refused webhook uses. */
+/** The parts of the kit that are needed to record a refused webhook. */
 export interface ReplayParts<Tx> extends RecordingParts<Tx>, Pick<ReceiveParts, "scheme"> {
   recorder: Pick<Recorder<Tx>, "record">;
 }

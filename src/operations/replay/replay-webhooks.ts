@@ -70,7 +70,7 @@ const outcomes = {
 const maxListed = 1000;
 
 /**
- * Decides stored webhooks again, from the payments as they are now. Each webhook keeps the coverage that its
+ * Decides stored webhooks again, with the payments as they are now. Each webhook keeps the coverage that its
  * signature had when it was verified. A dry run only reports the changes. Another run stores them page by
  * page, each page with its events in one transaction, or in several if the store limits its writes. An
  * applied webhook is never reverted. A second run changes nothing more.

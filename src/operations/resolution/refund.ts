@@ -104,8 +104,8 @@ export function applyRefund(
 }
 
 /**
- * Returns the order's second payment without its mark, if the other payments of the order are paid back. A
- * person must not refund this payment too.
+ * Returns the order's second payment without `paid_twice`, if the other payments of the order are paid back.
+ * A person must not refund this payment too.
  */
 function noSecondAnyMore(refunded: Payment, payments: readonly Payment[]): Payment[] {
   const { clientId, reference, updatedAt } = refunded;

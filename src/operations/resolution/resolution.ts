@@ -137,7 +137,7 @@ export function findIn({ resolutions }: StoredHistory, id: string): ResolutionRe
   return resolutions.find((one) => one.id === id);
 }
 
-/** Returns the state of a payment and its marks for people, as a resolution stores them. */
+/** Returns the state, `withheld` and `attention` of a payment as one text, which a resolution stores. */
 export function stateText({ state, withheld, attention }: Payment): string {
   return [state, withheld, attention].filter((one) => one !== undefined).join(", ");
 }

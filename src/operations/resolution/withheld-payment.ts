@@ -17,7 +17,7 @@ export function whyNotAcceptable(
   return other && `${reference} is paid by ${other.clientId} already; refund ${clientId}`;
 }
 
-/** Returns a withheld payment as the payment of the order, and its event `payment.completed`. */
+/** Returns the payment without `withheld`, so that it pays its order, and the event `payment.completed`. */
 export function acceptWithheld(
   stored: Payment,
   known: readonly EventRecord[],
@@ -32,7 +32,7 @@ export function acceptWithheld(
   return { payment, events };
 }
 
-/** Returns the order's other pending attempts as settled, so that they do not need a person later. */
+/** Returns the order's other pending attempts with `settled`, so that they do not need a person later. */
 export function settleAttempts(accepted: Payment, payments: readonly Payment[], at: string): Payment[] {
   return payments
     .filter(({ clientId, reference }) => clientId !== accepted.clientId && reference === accepted.reference)

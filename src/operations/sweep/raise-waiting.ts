@@ -9,9 +9,12 @@ import { type RecordingParts } from "../../webhook/recording/recording-parts.js"
 import { readStored, rematch } from "../../webhook/recording/rematch.js";
 import { inGroups } from "./in-groups.js";
 
-/** The parts of the kit that raising uses. */
+/** The parts of the kit that are needed to raise events. */
 export interface RaisingParts<Tx> extends RecordingParts<Tx> {
-  /** Returns the time without new clock jumps. Ages use it, because raised events cannot be undone. */
+  /**
+   * Returns the time without new clock jumps. Ages are measured with this time, because raised events cannot
+   * be undone.
+   */
   cautiousNow: () => Date;
 }
 

@@ -68,7 +68,7 @@ export function createSweeper<Tx>(
     await parts.ready();
     // A webhook that is being matched is locked, and would be skipped.
     await recorder.matched();
-    // An error of the lookups does not prevent the events. It rejects the sweep at its end.
+    // An error of the lookups does not prevent the events. The error rejects the sweep at its end.
     const looking = lookups?.sweep();
     if (looking)
       await withTimeout(

@@ -10,7 +10,7 @@ export interface Page extends Pick<HtmlPage, "title" | "style" | "script"> {
   language: Language;
   /** @default 200 */
   status?: number;
-  /** A link that stands before everything else, for screen readers and keyboards. */
+  /** A link before everything else, for screen readers and keyboards. */
   skip?: Html;
   /** The content after the banner. */
   main: HtmlFragment;
@@ -42,7 +42,7 @@ export function sendErrorPage(res: Response, { status, title, detail }: ErrorCon
   res.status(status).type("html").send(page.toString());
 }
 
-/** Sends a page with the headers that every page carries. */
+/** Sends a page with the headers that every page has. */
 export function respondWithPage(res: Response, page: Page): void {
   const nonce = newNonce();
   const base = `default-src 'none'; style-src 'nonce-${nonce}'; img-src data:; base-uri 'none'; frame-ancestors 'none'`;

@@ -25,7 +25,10 @@ export interface SandboxProvider {
 export interface SandboxOptions extends GivenSettings {
   /** The port to listen on; 0 chooses a free one. @default 0 */
   port?: number | undefined;
-  /** The network interface to listen on. Only this machine reaches the default. @default "127.0.0.1" */
+  /**
+   * The network interface to listen on. With the default, only this machine can reach the sandbox.
+   * @default "127.0.0.1"
+   */
   host?: string | undefined;
   /** The sandbox's address for browsers and for the merchant. @default the listening address */
   publicUrl?: string | undefined;

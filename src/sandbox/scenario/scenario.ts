@@ -12,11 +12,14 @@ export interface WebhookStep {
   times?: number | undefined;
   /** The status in the webhook, which also gives the topic. @default the payment's status */
   status?: string | undefined;
-  /** The difference between the event's time and the true time; negative for an earlier one. @default 0 */
+  /**
+   * The difference between the event's time and the true time; negative if the event's time is earlier.
+   * @default 0
+   */
   timestampOffsetMs?: number | undefined;
   /** Fields to set, by path: `{"topic": "payment.exploded", "data.note": "new"}`. @default {} */
   set?: Record<string, unknown> | undefined;
-  /** The fields that have wrong values already before signing. @default [] */
+  /** The fields that already have wrong values before signing. @default [] */
   change?: ChangedField[] | undefined;
   /** The fields that are changed after signing. @default [] */
   tamper?: ChangedField[] | undefined;
@@ -56,7 +59,7 @@ export interface Scenario {
   token?:
     | {
         answer?: "unavailable" | "hang" | "html" | undefined;
-        /** The time after which the token stops working, whatever `expires_in` says. */
+        /** The time after which the token stops working, independent of `expires_in`. */
         expiresAfterMs?: number | undefined;
       }
     | undefined;

@@ -22,7 +22,7 @@ const createdPayment = {
 
 /**
  * Returns the OpenAPI 3.1 description of the service with these settings. The operation `POST /v1/payments`
- * is that of the interface document. The additions of the sandbox are marked with `x-not-shown`.
+ * is as in the interface document. The additions of the sandbox are marked with `x-not-shown`.
  */
 export function serviceDescription(url: string, settings: Readonly<SandboxSettings>): Json {
   const { errorBodies, readBack, strict } = settings;

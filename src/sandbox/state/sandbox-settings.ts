@@ -28,7 +28,10 @@ export interface SandboxSettings {
   failureWebhook: boolean;
   /** The lifetime of an access token in seconds. @default 3600 */
   accessTokenTtlSeconds: number;
-  /** Milliseconds between a change and its webhook, so that a person sees the shop's page wait. @default 0 */
+  /**
+   * Milliseconds between a change and its webhook. With a delay, a person can see the shop's page wait.
+   * @default 0
+   */
   webhookDelayMs: number;
   /** Milliseconds after which a webhook without a response has failed. @default 5000 */
   webhookTimeoutMs: number;

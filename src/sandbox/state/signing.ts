@@ -21,7 +21,7 @@ export interface SandboxSigning {
   scheme: "hmac" | "fields";
   /** The secret, which must begin with `sandbox_`: a real secret is refused. @default a generated one */
   secret?: string | undefined;
-  /** The header that carries the signature. @default "Service-Signature" */
+  /** The header that contains the signature. @default "Service-Signature" */
   header?: string | undefined;
   /** The hash function of the HMAC. @default "sha256" */
   algorithm?: HmacAlgorithm | undefined;
@@ -35,7 +35,7 @@ export interface SandboxSigning {
 export interface SigningState {
   /** The name of the scheme. `custom` is the program's own scheme, whose secret the sandbox does not know. */
   readonly scheme: "hmac" | "fields" | "custom";
-  /** The header that carries the signature. */
+  /** The header that contains the signature. */
   readonly header: string;
   /** The secret that signs at present. Absent for a custom scheme. */
   readonly secret?: string;

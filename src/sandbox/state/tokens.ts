@@ -16,7 +16,7 @@ export interface SandboxToken {
   readonly id: string;
   /** The time of the issue, in ISO 8601 and UTC. */
   readonly issuedAt: string;
-  /** The time at which the token stops working, even where the merchant received a longer lifetime. */
+  /** The time at which the token stops working, even if the merchant received a longer lifetime. */
   readonly expiresAt: string;
   /** Whether the token was revoked. */
   readonly revoked: boolean;

@@ -112,7 +112,7 @@ export class WebhookMessages {
     return { rawBody: bytes.toString("base64"), headers: this.#headers(this.#sign(bytes)) };
   }
 
-  /** Returns the signature; `undefined` if the header is to be omitted. */
+  /** Returns the signature; `undefined` to omit the header. */
   #sign(rawBody: Buffer, how: WebhookStep["sign"] = "right"): string | undefined {
     const { signing } = this.core;
     if (how === "missing") return undefined;

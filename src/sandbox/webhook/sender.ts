@@ -7,7 +7,7 @@ import { type Delivery, isDelivered } from "../state/delivery.js";
 import { postWebhook } from "./post-webhook.js";
 import { type WebhookMessage } from "./message.js";
 
-/** One webhook that is to be sent to one address until it is accepted. */
+/** One webhook that the sender sends to one address until it is accepted. */
 interface Job {
   id: string;
   url: string;
@@ -60,7 +60,7 @@ export class WebhookSender {
     return Promise.all(firstAttempts);
   }
 
-  /** Makes one attempt immediately, also while webhooks are held. There is no retry. Never rejects. */
+  /** Makes one attempt immediately, even while webhooks are held. There is no retry. Never rejects. */
   sendOnce(message: WebhookMessage, url: string, attempt = 1): Promise<Delivery> {
     const id = `${this.#newJobId()}-${attempt}`;
     return this.core.activity.run(() => this.#attempt(id, message, { url, attempt }));

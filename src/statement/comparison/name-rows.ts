@@ -22,11 +22,11 @@ type ReadDay = (start: number) => Promise<Day>;
 type Row = NamedRow | UnreadableRow;
 
 /**
- * Returns a function that gives a row without ids the clientId of the only payment that fits: by the
- * provider's number, or else by the amount and the day of its creation. If no payment or several payments
- * fit, the row gets the field `unmatched`. If the only payment has another number than the row, the row also
- * gets `unmatched`, because it may be about another payment of the same amount. A row without a known number
- * and without a time stays unchanged.
+ * Returns a function that gives a row without ids the clientId of the only payment that fits. The payment
+ * fits by the provider's number, or else by the amount and the day of its creation. If no payment or several
+ * payments fit, the row gets the field `unmatched`. The row also gets `unmatched` if the only payment has
+ * another number than the row. The row may then be about another payment of the same amount. A row without a
+ * known number and without a time stays unchanged.
  */
 export function createRowNamer(
   store: PaymentStore,

@@ -18,8 +18,8 @@ export function refundRowKey({ providerId, time, value, currency }: CheckedRow):
   if (!providerId && !time) return "";
   const facts = JSON.stringify([providerId ?? "", time ?? "", value, currency]);
   const digest = createHash("sha256").update(facts).digest("hex").slice(0, 24);
-  // The key contains the number, because people search for it. The number alone is no key, because partial
-  // refunds may share it.
+  // The key contains the number, because people search for it. The number is not sufficient as a key, because
+  // partial refunds may share it.
   return prefix + (providerId ? `${providerId.slice(0, 100)}:` : "") + digest;
 }
 

@@ -85,7 +85,8 @@ export class RunState {
     const { period } = this.#options;
     if (period) return period;
     const { bad, read } = this.rows;
-    // Rows of other shops and of payouts set no days, so there may be no days although some rows were read.
+    // The times of other shops' rows and of payouts are not noted, so there may be no days although rows were
+    // read.
     if (this.firstProblem !== undefined && this.#days === undefined)
       throw new TillkitError(
         "statement_unreadable",
@@ -98,8 +99,8 @@ export class RunState {
   }
 
   /**
-   * Throws `option_invalid` if the given period is probably wrong: all times of rows are more than a day away
-   * from the period, and no payment was completed in the period.
+   * Throws `option_invalid` if the given period is probably wrong. This is so if all times of rows are more
+   * than a day away from the period, and no payment was completed in the period.
    */
   expectPeriod({ from, to }: Period): void {
     const { all, far } = this.#dated;
@@ -117,9 +118,9 @@ export class RunState {
   }
 
   /**
-   * Adds sibling entries for a paid payment and for its completed siblings. Adds none for a payment without
-   * siblings, nor for a payment that was withheld from its order or paid back in full, because it did not pay
-   * for the order.
+   * Adds sibling entries for a paid payment and for its completed siblings. Adds nothing for a payment
+   * without siblings. Also adds nothing for a payment that was withheld from its order or paid back in full,
+   * because it did not pay for the order.
    */
   async addSiblings(payment: Payment, siblings: readonly Payment[], row?: CheckedRow): Promise<void> {
     if (siblings.length < 2) return;

@@ -102,8 +102,8 @@ export function siblingEntry(payment: Payment, row?: CheckedRow): string {
   const at = state === "completed" ? (completedAt ?? payment.updatedAt) : last;
   const line = row ? padded(row.line) : last;
   const rest = [value, currency, state, serviceId, row?.source ?? ""];
-  // The kit's mark decides, because the webhook that arrives second may be about the payment that was paid
-  // first.
+  // The rank depends on `paid_twice` and not on a time, because the webhook that arrives second may be about
+  // the payment that was paid first.
   const rank = payment.attention === "paid_twice" ? 1 : 0;
   return JSON.stringify([reference, rank, at, clientId, line, ...rest]);
 }

@@ -38,7 +38,7 @@ export class StoredPayments {
     };
   }
 
-  /** Returns all payments with the reference of this payment, also this payment itself. */
+  /** Returns all payments with the reference of this payment, including this payment. */
   siblingsOf({ reference }: Payment): readonly Payment[] {
     return this.#byReference.get(reference) ?? [];
   }
@@ -46,8 +46,8 @@ export class StoredPayments {
 
 /**
  * Reads the payments of a batch of rows from the store, by clientId. Then reads payments by the serviceId of
- * each row without such a payment, and of each row whose payment has no serviceId, because the row's
- * serviceId may belong to another payment.
+ * each row without such a payment. Does the same for each row whose payment has no serviceId, because the
+ * row's serviceId may belong to another payment.
  */
 export async function findPayments(store: PaymentStore, rows: readonly Ids[]): Promise<StoredPayments> {
   const clientIds = distinct(rows.map(({ clientId }) => clientId));
@@ -81,8 +81,7 @@ export async function nameClaimants(store: PaymentStore, found: readonly Stateme
 
 /**
  * Adds every stored payment that was completed in the period to the run. `list` selects by the time of
- * creation, so the function reads all completed payments that were created until a day after the end of the
- * period.
+ * creation. So the function reads all completed payments that were created until one day after the period.
  */
 export async function addCompletedPayments(
   store: PaymentStore,

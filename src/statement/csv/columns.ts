@@ -71,7 +71,7 @@ function chosen(field: StatementField, choice: string | number, headers: readonl
 
 /**
  * Returns the column with a usual header of the field, if there is one. Throws `statement_columns_unclear` if
- * two columns have such a header, because a wrong choice would compare other money.
+ * two columns have such a header, because a comparison with the wrong column would give wrong results.
  */
 function usual(field: StatementField, headers: readonly string[]): number | undefined {
   const names: readonly string[] = usualHeaders[field];

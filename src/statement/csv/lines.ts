@@ -20,7 +20,8 @@ export type Bytes = Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | s
 
 /**
  * Splits bytes into lines, and decodes them strictly. A line that is too long or not in the encoding becomes
- * a problem, and reading goes on. Throws `statement_unreadable` for UTF-16, and for Excel, ZIP and PDF files.
+ * a problem, and reading continues. Throws `statement_unreadable` for UTF-16, and for Excel, ZIP and PDF
+ * files.
  */
 export async function* readTextLines(
   bytes: Bytes,

@@ -21,7 +21,7 @@ export interface CellOptions {
 }
 
 /**
- * Returns an amount in the kit's format, with a minus if the amount is negative. Text that is no number in
+ * Returns an amount in the kit's format, with a minus if the amount is negative. Text that is not a number in
  * the statement's format is returned unchanged, and is checked later. Returns `undefined` if the later check
  * would accept the text as another amount.
  */
@@ -67,7 +67,7 @@ export function readTime(text: string, { timeFormat, utcOffset }: CellOptions): 
   return utcOffset === undefined || utcOffset === zone ? time : inOffset(time, utcOffset);
 }
 
-/** Returns the same time with another offset. Text that is no time is returned unchanged. */
+/** Returns the same time with another offset. Text that is not a time is returned unchanged. */
 function inOffset(time: string, utcOffset: string): string {
   const ms = isDateTime(time) ? Date.parse(time) : NaN;
   if (Number.isNaN(ms)) return time;

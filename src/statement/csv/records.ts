@@ -87,7 +87,7 @@ export class RecordReader {
     const cells = text.split(this.#delimiter ?? guessDelimiter(text)).length;
     const isAbove = header && this.#width === undefined;
     if (isAbove && cells > 1) this.#skipped = { line: number, cells };
-    // Among the rows, a line with several cells is no comment, because an id may begin with the prefix. A
+    // Among the rows, a line with several cells is not a comment, because an id may begin with the prefix. A
     // line with one cell has no amount, so it is a comment.
     return isAbove || cells === 1;
   }
@@ -99,7 +99,9 @@ export class RecordReader {
     return { line, fields, skipped };
   }
 
-  /** Ends the open record as a problem. Returns the problem and the records of the other lines. */
+  /**
+   * Ends the open record. Its first line becomes the problem, and its other lines are read as new records.
+   */
   #giveUp(problem: RowProblem): CsvRecord[] {
     const [first, ...others] = this.#open;
     this.#open = [];

@@ -20,7 +20,7 @@ export class ExternalSort {
   readonly #runLines: number;
   readonly #fanIn: number;
   #lines: string[] = [];
-  /** The written files, by how often their lines were merged. */
+  /** The written files, by the number of times that their lines were merged. */
   readonly #levels: string[][] = [];
   #written = 0;
   #folder: string | undefined;
@@ -37,7 +37,7 @@ export class ExternalSort {
     return this.#lines.length < this.#runLines ? undefined : this.#spill();
   }
 
-  /** Yields all lines in order, a batch at a time. Call it one time, after the last `add`. */
+  /** Yields all lines in order, a batch at a time. Call this method once, after the last `add`. */
   async *sorted(): AsyncGenerator<string[], void, undefined> {
     if (this.#levels.length === 0) {
       yield sortedLines(this.#lines);

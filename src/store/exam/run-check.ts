@@ -42,7 +42,7 @@ export interface CheckResult {
   check: string;
   /** The subject of the check. */
   member: ExamMember;
-  /** How the check ended. */
+  /** The result of the check. */
   outcome: "passed" | "failed" | "left out";
   /** The problem in one sentence, or what stays unknown because the check was left out. */
   reason?: string;

@@ -144,8 +144,9 @@ const adapterCount = Object.keys(adapterChecks).length;
 
 /**
  * Runs every check without a test runner, one after the other. Calls `onResult` after each, with the number
- * of all checks. Stops if further checks would be meaningless: after failed checks of the adapter, if no
- * check can begin, and after a check that hangs, which would change the tables of the next ones.
+ * of all checks. Stops if further checks would be meaningless: after failed checks of the adapter, or if no
+ * check can begin. Also stops after a check that hangs, because this check could change the tables of the
+ * next checks.
  */
 export async function examineStore<Tx>(
   exam: StoreExam<Tx>,

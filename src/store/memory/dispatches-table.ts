@@ -180,7 +180,10 @@ export class DispatchesTable {
       .slice(0, limit);
   }
 
-  /** Forgets registrations, and retires at most `limit` of their dispatches. Returns how many it retired. */
+  /**
+   * Forgets registrations, and retires at most `limit` of their dispatches. Returns the number of retired
+   * dispatches.
+   */
   retire(options: RetireOptions): number {
     const { handler, limit } = options;
     this.#handlers = leftAfter(options, this.#handlers);

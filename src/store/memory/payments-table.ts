@@ -14,7 +14,7 @@ export class PaymentsTable implements PaymentRows {
     return payment && copyOf(payment);
   }
 
-  /** Returns the committed payments that the keys name, and all others of their references. */
+  /** Returns the committed payments with these keys, and all other payments of their references. */
   findMany({ clientIds = [], serviceIds = [] }: LockKeys): Payment[] {
     const ofServiceIds = serviceIds.flatMap((serviceId) => this.#ofServiceId.get(serviceId) ?? []);
     const named = this.rows
@@ -25,7 +25,7 @@ export class PaymentsTable implements PaymentRows {
     return ids.flatMap((clientId) => this.find(clientId) ?? []);
   }
 
-  /** Returns the payments that the keys name, and all others of their references, in clientId order. */
+  /** Returns the payments with these keys, and all other payments of their references, in clientId order. */
   select({ clientIds = [], references = [], serviceIds = [] }: LockKeys): Payment[] {
     const wanted = new Set(references);
     const add = (clientId: string): void => {

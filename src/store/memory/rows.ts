@@ -31,7 +31,8 @@ export class Rows<Row> {
 
   /**
    * Returns the committed rows with these keys, and the committed values of all rows that the transaction has
-   * changed. The keys come from an index that the transaction has changed, too, so the index may lack them.
+   * changed. The keys come from an index that the transaction has also changed, so the index may not contain
+   * these rows.
    */
   committedOf(keys: Iterable<string>): Row[] {
     return [...new Set([...keys, ...this.#before.keys()])].flatMap((key) => this.committed(key) ?? []);

@@ -29,7 +29,7 @@ export interface StoreOverOptions {
  * of the wrong type
  * @throws TillkitError `adapter_defective` (from the store's methods) if the adapter returns a value of the
  * wrong type or has a bug
- * @throws TillkitError `store_busy` (from the store's methods) if conflicts go on for `busyTimeoutMs`
+ * @throws TillkitError `store_busy` (from the store's methods) if conflicts continue for `busyTimeoutMs`
  */
 export function storeOver<Tx extends object>(
   adapter: TransactionAdapter<Tx>,

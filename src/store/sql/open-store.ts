@@ -67,7 +67,9 @@ export function postgresStore(
   return new SqlStore(new PostgresDriver(source, tables, resolved), tables);
 }
 
-/** Removes `preparedStatements` from an address, because the driver must not see this option. */
+/**
+ * Returns an address without `preparedStatements`, which the driver must not see, and the options from it.
+ */
 function splitOptions(address: string): [string, SqlStoreOptions] {
   const [found, value] = /(?<=[?&])preparedStatements=([^&]*)&?/.exec(address) ?? [];
   if (found === undefined) return [address, {}];

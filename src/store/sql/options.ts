@@ -14,8 +14,8 @@ export interface SqlStoreOptions {
   /**
    * The time, from 0 to 3,600,000 milliseconds, for which a statement of the kit may wait for another
    * transaction's lock. Then it rejects with `store_busy`. On PostgreSQL, and on MySQL with the store's own
-   * pool, it also limits a handler's statements. On both, if a short statement of the kit has no answer for
-   * one to three seconds more, the kit cuts the connection off, and the statement rejects with
+   * pool, it also limits a handler's statements. On both, a short statement of the kit may have no answer for
+   * one to three seconds more. The kit then cuts the connection off, and the statement rejects with
    * `store_unavailable`.
    *
    * @default 3000
@@ -24,7 +24,7 @@ export interface SqlStoreOptions {
   /**
    * The maximum number of connections of the store's own pool, on PostgreSQL and MySQL, from 5 to 1000. The
    * pool opens a connection when it is needed. Handlers' transactions can use all but four connections, so
-   * that recording continues, however many handlers run.
+   * that recording continues even if many handlers run.
    *
    * @default 16
    */

@@ -167,7 +167,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
     let expanded = 0;
     const expand = async (tx: Transaction<Raw>) => (expanded = await expandSome(tx, this.#db));
     const { dialect, reader, writer } = this.#driver;
-    // After a full claim, another one nearly always finds something, so this query is not worth its time.
+    // After a full claim, another one nearly always finds something, so this query is skipped.
     const found = this.#wasFull
       ? { unexpanded: true, due: true }
       : await anythingToClaim(reader, this.#db, options);
@@ -196,7 +196,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
 
   dead(options: DeadPage): Promise<DispatchRecord[]> {
     return this.#use(async () => {
-      // A read alone must not wait for the writer.
+      // A call that only reads must not wait for the writer.
       const { slowReader = this.#driver.reader } = this.#driver;
       if (!options.revive) return deadDispatches(slowReader, this.#db, options);
       const dead = await this.#shortTransaction((tx) => deadDispatches(tx, this.#db, options), "upkeep");

@@ -70,7 +70,7 @@ function countKeys(value: unknown): number {
   return count;
 }
 
-/** Returns why a text that JSON.parse accepts is ambiguous, or `undefined` if it is not. */
+/** Returns the reason why a text that JSON.parse accepts is ambiguous, or `undefined`. */
 function findAmbiguity(text: string): string | undefined {
   // There is one set of keys for each open object or list. The set of a list stays empty.
   const open: Set<string>[] = [];

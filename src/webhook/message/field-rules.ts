@@ -12,7 +12,7 @@ export interface FieldRule<Value> {
 
 const unprintable = /[\p{Cc}\p{Surrogate}]/u;
 
-/** Returns a schema for text. Its length is in UTF-16 units, unlike that of zod's own `max`. */
+/** Returns a schema for text. Its length is in UTF-16 units. zod's own `max` counts code points. */
 const text = (min: number, max: number) =>
   z.string().refine((value) => value.length >= min && value.length <= max && !unprintable.test(value));
 

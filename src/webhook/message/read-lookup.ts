@@ -13,7 +13,7 @@ export interface LookupAnswer {
   covers: "body" | readonly SignedField[];
   /** The clientId of the payment. The documented answers do not contain the clientId. */
   clientId: string;
-  /** When the answer came: ISO 8601 UTC. */
+  /** The time at which the answer came: ISO 8601 UTC. */
   receivedAt: string;
 }
 

@@ -38,9 +38,9 @@ type Fields = Partial<ReportedFields>;
 
 /**
  * Reads a verified webhook. Checks only covered fields, and the kit decides only by these. All other fields
- * become `untrusted`, unchanged. So does a covered `timestamp`, `providerId` or `source` that does not have
- * the interface's form. Unknown fields, topics and statuses are allowed, because the interface document
- * leaves these lists open.
+ * become `untrusted`, unchanged. A covered `timestamp`, `providerId` or `source` also becomes `untrusted` if
+ * it does not have the interface's form. Unknown fields, topics and statuses are allowed, because the
+ * interface document leaves these lists open.
  *
  * @throws TillkitError `signature_coverage_too_small` if `covers` lacks an indispensable field. The content
  * of a body never causes an error.
@@ -155,7 +155,7 @@ export function eventKeyOf(fields: Verified<never>): string {
 }
 
 /**
- * Returns the covered fields of a body that is no payment report, in the given order, as JSON. A key made
+ * Returns the covered fields of a body that is not a payment report, in the given order, as JSON. A key made
  * from them stays the same when unsigned fields change, so a copy makes no new row.
  */
 function coveredValues(payload: Payload, covered: readonly SignedField[]): string {

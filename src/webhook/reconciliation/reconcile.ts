@@ -121,7 +121,7 @@ function otherTransfer(
 
 /**
  * Returns the amount that the report must have. After a person accepted another amount, a completion with the
- * original total is a difference too: the rest of the money came, or all of it came a second time.
+ * original total is a difference too. Either the rest of the money came, or all of it came a second time.
  */
 function expectedTotal({ total, received }: Payment, status: string, reported: Money): Money {
   return received && status === "completed" && sameTotal(total, reported) ? received : total;

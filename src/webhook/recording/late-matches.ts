@@ -21,7 +21,7 @@ export class LateMatches<Tx> {
     });
   }
 
-  /** Starts to match the webhooks of one commit, also if the commit ended after its deadline. */
+  /** Starts to match the webhooks of one commit, even if the commit ended after its deadline. */
   start(arrivals: readonly Arrival[], receipts: readonly Receipt[]): void {
     const latecomers = receipts.flatMap(({ outcome, clientId }, index) =>
       clientId !== undefined && (outcome === "unmatched" || arrivals[index]!.kind === "lookup")
@@ -55,7 +55,10 @@ export class LateMatches<Tx> {
     this.#running.add(running);
   }
 
-  /** Returns whether the webhook has another prefix. Duplicates count: the first search may have failed. */
+  /**
+   * Returns whether the webhook has another prefix. Duplicates are included, because the first search may
+   * have failed.
+   */
   #isForeign(receipt: Receipt): receipt is Receipt & { clientId: string } {
     const { clientIdPrefix = "" } = this.#parts.policy;
     const { outcome, clientId } = receipt;

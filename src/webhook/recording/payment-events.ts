@@ -86,12 +86,12 @@ export function unconfirmedEvent(payment: Payment, report: PaymentReport, carrie
   return { type: "payment.unconfirmed", payload };
 }
 
-/** The fields of a report as events carry them. */
+/** The fields of a report that events contain. */
 export interface EventFields extends Pick<Reported, "reportedBy" | "untrusted"> {
   verified: Partial<Reported["verified"]>;
 }
 
-/** Returns the fields of a report as events carry them, and who reported them. */
+/** Returns the fields of a report that events contain, and the source of the report. */
 export function eventFieldsOf(
   { verified, untrusted }: PaymentReport,
   { kind = "webhook" }: Pick<Carrier, "kind">,

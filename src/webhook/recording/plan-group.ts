@@ -30,8 +30,8 @@ export interface Planning extends DecisionParts {
 
 /**
  * Decides a group of arrivals in their order. Each decision uses the payments with the changes of all earlier
- * decisions. Does no I/O. If a recorded webhook waits for a lookup, and the answer has the same eventKey, the
- * answer decides this webhook and gets no row of its own.
+ * decisions. Does no I/O. If a recorded webhook waits for a lookup, the answer may have the same eventKey.
+ * The answer then decides this webhook, and gets no separate row.
  */
 export function planGroup(
   locked: Locked,

@@ -57,7 +57,7 @@ const maxSkippedInRow = 10;
 
 /** The present problem with storing webhooks in this process. */
 export interface Keeping {
-  /** When the store began to fail, by `performance.now()`. Absent while it records webhooks. */
+  /** The time at which the store began to fail, by `performance.now()`. Absent while it records webhooks. */
   failingSince?: number;
   /** The cause if the last webhook was not kept: the store, or only this webhook. */
   refused?: "store" | "webhook";
@@ -66,7 +66,7 @@ export interface Keeping {
 /** Thrown for a spooled webhook that is set aside. */
 class SetAsideError extends Error {}
 
-/** Thrown for a spooled webhook that waits for the next drain. This drain goes on with the next webhook. */
+/** Thrown for a spooled webhook that waits for the next drain. This drain continues with the next webhook. */
 class SkippedError extends Error {}
 
 /** The failures of a spooled webhook. */
@@ -237,7 +237,7 @@ export class WebhookKeeper {
     for (const { receiptId } of webhooks) this.#failures.delete(receiptId);
   }
 
-  /** Records a single webhook, so that a failure belongs to this webhook alone. */
+  /** Records a single webhook, so that a failure belongs only to this webhook. */
   async #recordOne(webhook: SpooledWebhook, isSecondTry = false): Promise<void> {
     try {
       this.#noteRecorded(await this.#parts.recorder.record(fromSpool(webhook)));

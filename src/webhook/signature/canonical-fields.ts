@@ -52,7 +52,7 @@ export function decodeSignedBody(rawBody: Buffer): Record<string, unknown> {
  * be missing, null or empty, which all mean the same. On a completed payment, it must have a value.
  *
  * @throws WebhookRejectedError `signed_fields_unreadable` if a listed field cannot be signed
- * @throws ConfigurationError `option_invalid` if `options` is no object
+ * @throws ConfigurationError `option_invalid` if `options` is not an object
  */
 export function canonicalFields(
   payload: Readonly<Record<string, unknown>>,

@@ -12,8 +12,8 @@ import { failedWith, spoolClosed, type SpoolDirectory, spoolFailure } from "./sp
 /** Options of a drain. */
 export interface DrainOptions {
   /**
-   * Records several webhooks, all or none. If the call rejects, the drain records each of them alone.
-   * @default each webhook is recorded alone
+   * Records several webhooks, all or none. If the call rejects, the drain records each of them separately.
+   * @default each webhook is recorded separately
    */
   recordMany?: ((webhooks: readonly SpooledWebhook[]) => Promise<void>) | undefined;
   /**
@@ -28,7 +28,7 @@ export interface DrainOptions {
    */
   isHopeless?: ((error: unknown) => boolean) | undefined;
   /**
-   * Returns whether the webhook of this rejection waits for the next drain, while this drain goes on. Any
+   * Returns whether the webhook of this rejection waits for the next drain, while this drain continues. Any
    * other rejection stops the drain.
    * @default never
    */
@@ -144,7 +144,7 @@ async function drainFile(draining: Draining, done: DrainResult, name: string): P
     // If a power failure restores the entry, its webhooks are drained again, which is harmless.
     await directory.sync().catch(() => {});
   } catch (error) {
-    // ENOENT means that this process stood still, and another process adopted the segment.
+    // ENOENT means that this process was paused, and another process adopted the segment.
     if (!failedWith(error, "ENOENT")) return { because: spoolFailure(error, directory.path) };
   }
   own.drop(name);
@@ -167,7 +167,7 @@ async function drainSegment(
       await setAside(line, isError(reason) ? reason : new Error(String(reason)));
       done.setAside += 1;
     } catch (error) {
-      // The webhook stays in its segment, which the next drain reads again. This drain goes on.
+      // The webhook stays in its segment, which the next drain reads again. This drain continues.
       failure ??= { because: error };
     }
   }

@@ -46,8 +46,9 @@ export class OwnSegments {
   }
 
   /**
-   * Returns whether the owner is dead, or stood still for too long. A heartbeat too far in the future counts
-   * as missing: the clock was set back, and a living owner would have written a new heartbeat since.
+   * Returns whether the owner is dead, or was paused for too long. A heartbeat too far in the future counts
+   * as missing. In this case the clock was set back, and a living owner would have written a new heartbeat
+   * since.
    */
   isAbandoned({ name, mtimeMs }: SegmentFile): boolean {
     return Math.abs(Date.now() - mtimeMs) > this.#options.deadAfterMs || isOwnerGone(name);

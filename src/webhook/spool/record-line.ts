@@ -4,9 +4,12 @@ import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 export interface SpooledWebhook {
   /** The id that the webhook got on arrival. Because of this id, recording the webhook twice is harmless. */
   receiptId: string;
-  /** When the webhook arrived: ISO 8601 UTC. */
+  /** The time at which the webhook arrived: ISO 8601 UTC. */
   receivedAt: string;
-  /** The fields that the signature covered on arrival. The drain must not use a newer configuration. */
+  /**
+   * The fields that the signature covered on arrival. The drain uses these fields, and not those of a newer
+   * configuration.
+   */
   covers: "body" | readonly string[];
   /** The exact bytes that arrived. */
   rawBody: Buffer;
@@ -19,7 +22,9 @@ export type ReadLine = { line: Buffer } & (
 
 const newline = 0x0a;
 const form = /^2 (\d{1,10}) ([0-9a-f]{64}) (.*)$/s;
-/** Lines of earlier versions, which are not trusted: their checksum has no key, so anyone can make it. */
+/**
+ * Lines of earlier versions, which are not trusted: their checksum has no key, so any program can make it.
+ */
 const unsignedForm = /^1 \d{1,10} [0-9a-f]{16} /;
 /** The problem of a line if the directory has no key to verify it. */
 export const noKey = "the directory has no key to check its digest";

@@ -10,7 +10,7 @@ export interface SpoolStats {
   segments: number;
   /** The number of webhooks that were set aside. A person must look at them. */
   setAside: number;
-  /** When the oldest waiting webhook arrived: ISO 8601 UTC. */
+  /** The time at which the oldest waiting webhook arrived: ISO 8601 UTC. */
   oldestAt?: string;
 }
 

@@ -31,7 +31,7 @@ export function createSetAside(
     try {
       onSetAside?.(reason, directory.file(name));
     } catch {
-      // The line is on disk, and the drain must go on.
+      // The line is on disk, and the drain must continue.
     }
   };
 }

@@ -137,7 +137,7 @@ export class SpoolDirectory {
     }
   }
 
-  /** Removes a file. A missing file is no error. */
+  /** Removes a file. A missing file is not an error. */
   async remove(name: string): Promise<void> {
     await ifFound(this.fs.unlink(this.file(name)));
   }

@@ -36,8 +36,8 @@ export async function requireKey(directory: SpoolDirectory, segments: readonly S
 }
 
 /**
- * Returns the key. Makes it if there is none, and no line needs an old one. The key is durable after the next
- * `sync` of the directory.
+ * Returns the key. If there is no key, makes one, unless the directory has lines that another key signed. The
+ * key is durable after the next `sync` of the directory.
  */
 export async function readOrMakeKey(directory: SpoolDirectory): Promise<KeyObject> {
   const known = await readSpoolKey(directory);

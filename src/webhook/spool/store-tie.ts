@@ -8,7 +8,7 @@ const tieFile = "store";
 export interface Tie {
   /** The store's identity. */
   store: string;
-  /** The receiptId of a webhook that the store had. */
+  /** The receiptId of a webhook that was in the store when this file was written. */
   webhook?: string;
 }
 
@@ -27,15 +27,15 @@ export class StoreTie {
   }
 
   /**
-   * Reads which store the directory belongs to. If it belongs to none, it now belongs to this store. Resolves
-   * to `undefined` for a store that is not durable.
+   * Reads the store to which the directory belongs. If the directory belongs to no store, it now belongs to
+   * this store. Resolves to `undefined` for a store that is not durable.
    *
    * @throws TillkitError `spool_unavailable` for the directory of another store, or for a file that cannot be
    * read or written; `spool_full`; `path_exposed`; the errors of the store
    */
   async read(): Promise<Tie | undefined> {
     if (!this.#identify) return undefined;
-    // If the store fails here, the directory may still be right, so it goes on taking webhooks.
+    // If the store fails here, the directory may still be right, so the directory continues to take webhooks.
     const store = await this.#identify();
     const known = await this.#known(store).catch((error: unknown) => {
       throw (this.problem = spoolFailure(error, this.#directory.path));
@@ -77,7 +77,7 @@ export class StoreTie {
     try {
       await this.#directory.write(tieFile, JSON.stringify(tie), "link");
     } catch (error) {
-      // EEXIST means that another process was faster. Its store counts.
+      // EEXIST means that another process was faster. The store of that process is used.
       if (!failedWith(error, "EEXIST")) throw error;
       return (await this.#find())!;
     }

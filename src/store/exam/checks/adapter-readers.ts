@@ -21,7 +21,7 @@ const maxMs = 3000;
 /** The number of rounds. In each round, two writes conflict while others read. */
 const rounds = 5;
 
-/** Checks of what an adapter reads while other writes run. */
+/** Checks of the reads of an adapter while other writes run. */
 export const adapterReaderChecks: Checks<Adapter> = {
   async "beside writes, read and scan return each record as one write left it, and miss none"(
     adapter,
@@ -39,7 +39,8 @@ export const adapterReaderChecks: Checks<Adapter> = {
     try {
       const until = performance.now() + maxMs;
       for (let version = 1; version < versions && performance.now() < until; version++) {
-        // Records appear and disappear only in some steps, so that readers and writer do not run in step.
+        // Records appear and disappear only in some steps, so that the readers do not see the same steps each
+        // time.
         const passing = [
           [],
           lasting.map((name) => examChange(`${name}!`, 0)),
@@ -66,7 +67,7 @@ export const adapterReaderChecks: Checks<Adapter> = {
 
 /**
  * Runs two writes at the same time that share their last record, and reads their other records. An adapter
- * that writes records one after the other can undo its writes after the conflict, but other readers may have
+ * that writes records one after the other can undo its writes after the conflict. But other readers may have
  * seen some of these writes before.
  */
 async function expectNothingOfRefused(adapter: Adapter, other: Adapter, name: string): Promise<void> {

@@ -6,7 +6,7 @@ import { payment } from "./fixtures.js";
 import { examChange, expectWritten, readNamed, scan, written } from "./adapter-steps.js";
 import { type Checks, expectRolledBack, same, saved } from "./steps.js";
 
-/** Checks of what concurrent transactions of an adapter see, and of rollbacks. */
+/** Checks of the reads of an adapter's concurrent transactions, and of rollbacks. */
 export const adapterTransactionChecks: Checks<Adapter> = {
   async "read and scan with tx see what its transaction wrote, and nobody else does"(adapter, other) {
     if (!adapter.transaction) return;

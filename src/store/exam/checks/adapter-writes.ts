@@ -140,7 +140,7 @@ export const adapterWriteChecks: Checks<Adapter> = {
   },
 };
 
-/** The time, in milliseconds, for which the check waits for writes that go on after they returned. */
+/** The time, in milliseconds, for which the check waits for writes that continue after they returned. */
 const maxLateMs = 100;
 
 /** The maximum number of conflicts in a row. A database may end several transactions at a time. */

@@ -26,8 +26,8 @@ export interface StoreProbe<Tx = unknown> {
 }
 
 /**
- * Checks, each under the sentence that it proves. A check gets a new store, or the adapter of one, and a
- * second store over the same data. If there is no second store, it gets the first one twice.
+ * Checks by name. The name is the sentence that the check proves. A check gets a new store, or the adapter of
+ * one, and a second store over the same data. If there is no second store, it gets the first one twice.
  */
 export type Checks<Subject = PaymentStore> = Readonly<
   Record<string, (subject: Subject, another: Subject, probe: StoreProbe) => Promise<void>>
@@ -135,7 +135,7 @@ export function runOf({ event: { id }, handler, fence }: Claim): RunKey {
   return { eventId: id, handler, fence };
 }
 
-/** Settles in a separate transaction. Returns `false` also for a lease that is lost at the commit. */
+/** Settles in a separate transaction. Returns `false` even if the lease is lost only at the commit. */
 export async function settled(
   store: PaymentStore,
   claim: Claim,

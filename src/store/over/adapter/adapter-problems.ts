@@ -17,9 +17,10 @@ const known = { ...required, ...optional } satisfies NamesOf<
 >;
 
 /**
- * Throws `option_invalid` if a member of the adapter is missing, misspelt or of the wrong type, if
- * `maxChanges` is less than 60, or if an option of `storeOver` is unknown or wrong. An adapter may have
- * members of its own. An unknown member is refused only if its name resembles that of a missing member.
+ * Throws `option_invalid` if a member of the adapter is missing, misspelt or of the wrong type, or if
+ * `maxChanges` is less than 60. Also throws it if an option of `storeOver` is unknown or wrong. An adapter
+ * may have members of its own. An unknown member is refused only if its name resembles that of a missing
+ * member.
  *
  * @throws ConfigurationError `option_invalid`
  */

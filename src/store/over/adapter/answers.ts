@@ -34,7 +34,7 @@ const bugs: readonly unknown[] = ["TypeError", "ReferenceError", "SyntaxError", 
 export function failureOf(operation: string, cause: unknown): TillkitError {
   if (isTillkitError(cause)) return cause;
   const { name, cause: inner } = Object(cause) as Partial<Error>;
-  // A TypeError with a cause is no bug: `fetch` rejects with such an error if the network fails.
+  // A TypeError with a cause is not a bug: `fetch` rejects with such an error if the network fails.
   if (bugs.includes(name) && inner === undefined)
     return defect(`${operation} threw a ${name}${because(cause)}`, undefined, cause);
   const message = `The database did not do what was asked${because(cause)}`;

@@ -48,7 +48,7 @@ export class Operations {
     return checkRecords("scan", await called("scan", () => this.#adapter.scan(range, tx as undefined)));
   }
 
-  /** Returns the time by the database's clock, or else by this process's clock, which nobody can set back. */
+  /** Returns the time by the database's clock, or else by the monotonic clock of this process. */
   async now(): Promise<number> {
     const adapter = this.#adapter;
     if (!adapter.now) return Math.floor(performance.timeOrigin + performance.now());

@@ -25,7 +25,9 @@ export type StoredEvent = EventRecord & { order: string; handlers: readonly stri
 /** A dispatch in the form of its record. */
 export interface StoredDispatch extends Omit<DispatchRecord, "dueAt"> {
   recordedAt: string;
-  /** The position of the event among all events. In one millisecond, two processes may give the same one. */
+  /**
+   * The position of the event among all events. Two processes may give the same position in one millisecond.
+   */
   order: string;
   fence: number;
   /** The time when a pending dispatch is due or a lease ends: milliseconds since 1970. */
@@ -41,7 +43,7 @@ export interface StoredDispatch extends Omit<DispatchRecord, "dueAt"> {
 /** Returns a dispatch in the form of the contract. */
 export function dispatchOf(dispatch: StoredDispatch): DispatchRecord {
   const { recordedAt: _at, order: _order, fence: _fence, dueAt, waitsFrom: _from, ...record } = dispatch;
-  // 0 means due immediately, whatever time a clock shows.
+  // 0 means due immediately, independent of any clock.
   if (record.state !== "pending" || dueAt === 0) return record;
   return { ...record, dueAt: new Date(dueAt).toISOString() };
 }

@@ -87,14 +87,15 @@ export class Dispatches {
   /** Ends a run. Returns `false` if its lease was lost. */
   async settle(draft: Draft, settlement: Settlement): Promise<boolean> {
     const key = dispatchKey(settlement);
-    // A renewal would conflict with this transaction. So await a running one, and prevent further renewals.
+    // A renewal would conflict with this transaction. So a running renewal is awaited, and later ones are
+    // prevented.
     this.#records.willSettle(draft, runKey(settlement));
     await withTimeout(this.#renewing.get(key) ?? Promise.resolve(), maxRenewalWaitMs);
     const [now, dispatch] = await Promise.all([this.#records.now(), leasedBy(draft, settlement)]);
     if (!dispatch) return false;
     const { retryInMs = 0 } = settlement;
     const settled = afterRun(dispatch, settlement, new Date(now).toISOString());
-    // Without a wait, the dispatch is due immediately, whatever time a clock shows.
+    // Without a wait, the dispatch is due immediately, independent of any clock.
     if (isOpen(settled)) {
       delete settled.waitsFrom;
       Object.assign(settled, retryInMs > 0 ? waitFor(now, retryInMs) : { dueAt: 0 });
@@ -200,7 +201,10 @@ export class Dispatches {
     return summarizedBy(handlers, (kind, name) => counts.get(`${kind} ${name}`) ?? 0);
   }
 
-  /** Retires dispatches of a name whose event no registration in `left` wants. Returns the number retired. */
+  /**
+   * Retires dispatches of a name whose event no registration in `left` wants. Returns the number of retired
+   * dispatches.
+   */
   async retire({ handler, limit }: RetireOptions, left: readonly HandlerKey[]): Promise<number> {
     const ranges = ["due", "dead"].map((index) => rangeOf([index, handler], limit));
     const isUnwanted = ({ type }: DispatchEntry): boolean => !left.some((key) => wants(key, type));

@@ -22,7 +22,7 @@ export function saveEvents(draft: Draft, events: readonly EventRecord[], nextOrd
   }
 }
 
-/** Adds handlers to an event, each with a dispatch that is due, whatever time a clock shows. */
+/** Adds handlers to an event, each with a dispatch that is due immediately, independent of any clock. */
 function putEvent(draft: Draft, event: StoredEvent, added: readonly string[]): void {
   const { id: eventId, type, clientId, recordedAt, order } = event;
   draft.put(eventKey(eventId), { ...event, handlers: [...event.handlers, ...added] });

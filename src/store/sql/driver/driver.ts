@@ -11,7 +11,7 @@ export interface OpenTransaction<Raw> {
   start?(): Promise<unknown>;
   /**
    * Whether a statement may be sent before the previous one has its result. The database runs statements in
-   * order, and after a failed statement refuses all others, also the commit.
+   * order, and after a failed statement refuses all others, including the commit.
    */
   readonly isPipelined?: boolean;
   /**

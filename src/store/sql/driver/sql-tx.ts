@@ -29,9 +29,9 @@ export interface SqlTx<Raw = unknown> {
 
   /**
    * The driver's own handle in this transaction, so that an ORM can use the transaction. It is a promise,
-   * because a handler's transaction opens at its first use. Neither commit nor release it. SQLite has one
-   * writer, so while the transaction is open there, await nothing but this database. For a handler with
-   * `transaction: "shared"`, `raw` rejects with `transaction_control_refused`.
+   * because a handler's transaction opens at its first use. Do not commit or release the handle. SQLite has
+   * one writer. So in a SQLite transaction, await only this database. For a handler with `transaction:
+   * "shared"`, `raw` rejects with `transaction_control_refused`.
    */
   readonly raw: Promise<Raw>;
 }

@@ -8,8 +8,8 @@ import { mysqlSchema } from "./migrations.js";
 import { mysqlDialect } from "./mysql-dialect.js";
 
 /**
- * The time after which another process takes over from a process that may have died. If both run, nothing
- * breaks: each step can run again.
+ * The time after which another process takes over from a process that may have died. Both may run at the same
+ * time, because each step can run again.
  */
 const claimMs = 60_000;
 const pollMs = 100;
@@ -60,7 +60,7 @@ async function claim(
 }
 
 /**
- * Returns the session for statements that may run again: it repeats them after conflicts, and ignores columns
+ * Returns the session for statements that may run again: it repeats them after conflicts. It ignores columns
  * and keys that an interrupted step has already made or dropped.
  */
 function repeatable(session: Session): Session {

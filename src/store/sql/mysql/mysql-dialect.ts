@@ -18,7 +18,7 @@ const unable = [
 ];
 
 /**
- * The errors after which a transaction may run again: a deadlock, also with a transaction of another server
+ * The errors after which a transaction may run again: a deadlock, even with a transaction of another server
  * (1213), a refusal by group replication at the commit (3101), and a member of a cluster that is not ready
  * (1047).
  */
@@ -39,7 +39,7 @@ export function isMysqlSessionOver(error: unknown): boolean {
 /** The SQL of MySQL and MariaDB. */
 export const mysqlDialect: Dialect = {
   name: "mysql",
-  // `unix_timestamp(now())` depends on the session's time zone, in which one hour of a year comes twice.
+  // `unix_timestamp(now())` depends on the session's time zone, in which one hour of a year may occur twice.
   now: "timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)) div 1000",
   rowsPerStatement: 50,
   takesLists: false,

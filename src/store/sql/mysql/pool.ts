@@ -130,8 +130,8 @@ export function physical(connection: MysqlConnection): { stream?: Partial<Socket
 }
 
 /**
- * Ends a connection, even while a statement runs on it. `destroy` alone would wait for the server to close
- * its side, and the statement would never end.
+ * Ends a connection, even while a statement runs on it. mysql2's `destroy` would wait for the server to close
+ * its side, so this function also destroys the socket. Otherwise, the statement would never end.
  */
 export function cutOffConnection(connection: MysqlConnection): void {
   // Without a listener, an error of the socket would end the process.

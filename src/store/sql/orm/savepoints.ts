@@ -4,7 +4,7 @@ import { refuseEnding } from "../transaction/transaction-parts.js";
 import { type Transaction } from "../transaction/transaction.js";
 import { type TransactionCommand, transactionCommand } from "./transaction-command.js";
 
-/** Sends `text` on the driver's handle or, without `text`, the statement of the ORM. */
+/** Sends `text` on the driver's handle. Without `text`, sends the statement of the ORM. */
 export type Send<Raw> = (raw: Raw, text?: string) => Promise<unknown>;
 
 /**
@@ -14,7 +14,7 @@ export type Send<Raw> = (raw: Raw, text?: string) => Promise<unknown>;
 export class Savepoints<Raw> {
   readonly #tx: Transaction<Raw>;
   readonly #semaphore = new Semaphore(1);
-  /** The open savepoints, oldest first. The oldest is a begin. */
+  /** The open savepoints, oldest first. The oldest one stands for a BEGIN of the ORM. */
   readonly #open: { name: string; isBegin: boolean }[] = [];
   #holder: object | undefined;
   #endTurn: (() => void) | undefined;

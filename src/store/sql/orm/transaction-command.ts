@@ -1,6 +1,8 @@
 import { TillkitError } from "../../../errors/index.js";
 
-/** The effect of a statement on the transaction. `name` is the savepoint's name as it is written. */
+/**
+ * The effect of a statement on the transaction. `name` is the savepoint's name as the statement writes it.
+ */
 export interface TransactionCommand {
   kind: "begin" | "commit" | "rollback" | "mode" | "savepoint" | "release" | "rollback to";
   name?: string | undefined;

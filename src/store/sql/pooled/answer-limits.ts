@@ -60,8 +60,8 @@ export class AnswerLimits {
   readonly #application: Deadlines<Asked>;
   readonly #queues: Partial<Record<Purpose, Deadlines<Asked>>>;
   /**
-   * The assumed time of an answer, for a connection without one. In the kit's own pool, such a connection is
-   * new.
+   * The assumed time of the last answer of a connection that has not answered yet. In the kit's own pool,
+   * such a connection is new.
    */
   #unknownAt = Infinity;
   #deadFoundAt = -Infinity;

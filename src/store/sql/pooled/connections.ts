@@ -22,7 +22,7 @@ const maxRollbackMs = 2000;
 /** The maximum wait, in milliseconds, for a free connection if the server accepts no more. */
 const maxFullMs = 3000;
 
-/** Takes a connection of a pool. If the server accepts no further one, waits for a free one. */
+/** Takes a connection of a pool. If the server accepts no further connection, waits for a free one. */
 export async function takeOpen<Connection>(
   take: () => Promise<Connection>,
   isFull: (error: unknown) => boolean,

@@ -106,8 +106,8 @@ const addLookupsAndLists = (t: Tables): string[] => [
 
 /**
  * Reduces index entries, which were a large part of a webhook's cost. Each row is now in one of several
- * partial indexes, a completed payment is in no index of its state, and webhooks have no index by their
- * number, which no query needs.
+ * partial indexes. A completed payment is in no index of its state. Webhooks have no index by their number,
+ * which no query needs.
  */
 const useFewerIndexes = (t: Tables): string[] => [
   `drop index ${t.payments}_state`,

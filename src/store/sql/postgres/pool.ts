@@ -61,7 +61,7 @@ export function takeClient(pool: PostgresPool): Promise<PostgresClient> {
   return takeOpen(() => pool.connect(), isPostgresFull);
 }
 
-/** Ends a client. pg alone would wait for a server that may be gone, so the socket is closed, too. */
+/** Ends a client. pg would wait for a server that may be gone, so this function also closes the socket. */
 export function cutOffClient(client: PostgresClient, error: Error): void {
   client.release(error);
   socketOf(client)?.destroy?.();

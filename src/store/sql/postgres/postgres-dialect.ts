@@ -24,7 +24,7 @@ export const postgresDialect: Dialect = {
   forShare: "for share",
   forceIndex: () => "",
   // One value is not passed as a list. PostgreSQL assumes ten values in a list, so a plan for the actual list
-  // looks much cheaper than the stored plan, and PostgreSQL plans each call again.
+  // looks much cheaper than the stored plan. PostgreSQL would then plan each call again.
   among: (column, values) =>
     values.length === 1
       ? { sql: `${column} = ?`, params: [...values] }

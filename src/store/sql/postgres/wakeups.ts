@@ -3,7 +3,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Session } from "../driver/sql-tx.js";
 import { eventsOf, type WatchedClient } from "./pool.js";
 
-/** The minimum time between two notifications. More of them would cost much, and make no claim earlier. */
+/**
+ * The minimum time between two notifications. More notifications would be expensive, and would not make a
+ * claim earlier.
+ */
 const restMs = 20;
 
 /** The time between two checks of the listening connection. While it is broken, polls find the events. */
@@ -13,7 +16,7 @@ const checkMs = 10_000;
  * Notifies other processes about new events, and listens for their notifications on a separate connection. A
  * lost notification only delays a claim until the next poll, so no caller waits for it.
  *
- * Notifies after the commit and not inside the transaction: PostgreSQL commits transactions that notify one
+ * Notifies after the commit and not inside the transaction. PostgreSQL commits transactions that notify one
  * after the other, so several processes could not record at the same time.
  */
 export class Wakeups {

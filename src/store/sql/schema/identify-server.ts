@@ -17,18 +17,20 @@ export interface ServerNames {
   features?: readonly string[];
 }
 
-/** A product that speaks the protocol of another database, but is not that database inside. */
+/** A product that uses the protocol of another database, but is not based on that database. */
 interface Product {
   product: string;
   /** Matches the names of the server. */
   says: RegExp;
-  /** The reason why the kit refuses the product. Absent if nobody has examined the product. */
+  /** The reason why the kit refuses the product. Absent if the product was not examined. */
   reason?: string;
 }
 
 const examined: KnownServer = { verdict: "examined" };
 
-/** Products that speak PostgreSQL, without forks that are PostgreSQL inside: Aurora, AlloyDB, Neon. */
+/**
+ * Products that use PostgreSQL's protocol. Forks of PostgreSQL (Aurora, AlloyDB, Neon) are not in the list.
+ */
 const postgresProducts: readonly Product[] = [
   { product: "CockroachDB", says: /cockroach|\bcrdb_/i },
   { product: "YugabyteDB", says: /-YB-|yugabyte|\byb_/i },
@@ -50,7 +52,9 @@ const postgresProducts: readonly Product[] = [
   { product: "OrioleDB", says: /orioledb/i },
 ];
 
-/** Products that speak MySQL, without forks that are MySQL or MariaDB inside: Percona, Aurora, RDS. */
+/**
+ * Products that use MySQL's protocol. Forks of MySQL and MariaDB (Percona, Aurora, RDS) are not in the list.
+ */
 const mysqlProducts: readonly Product[] = [
   {
     product: "TiDB",
@@ -73,7 +77,7 @@ const mysqlProducts: readonly Product[] = [
   { product: "Readyset", says: /readyset/i },
 ];
 
-/** Identifies a server that speaks PostgreSQL. */
+/** Identifies a server that uses PostgreSQL's protocol. */
 export function identifyPostgres(names: ServerNames): KnownServer {
   const found = productOf(postgresProducts, names);
   if (found || /^(PostgreSQL|EnterpriseDB|EDB)\b/.test(names.version)) return found ?? examined;
@@ -81,8 +85,8 @@ export function identifyPostgres(names: ServerNames): KnownServer {
 }
 
 /**
- * Identifies a server that speaks MySQL. An unknown product counts as examined, because its version looks
- * like a version of MySQL.
+ * Identifies a server that uses MySQL's protocol. An unknown product counts as examined, because its version
+ * looks like a version of MySQL.
  */
 export function identifyMysql(names: ServerNames): KnownServer {
   return productOf(mysqlProducts, names) ?? examined;
@@ -106,7 +110,7 @@ export function refuseUnsafeServer(server: KnownServer): void {
   throw new TillkitError("database_refused", `The database is ${product}: ${reason}.`);
 }
 
-/** Returns the warning about a server that nobody has examined. */
+/** Returns the warning about a server that was not examined. */
 export function serverWarnings(server: KnownServer): string[] {
   if (server.verdict !== "unexamined") return [];
   const { product } = server;
@@ -115,7 +119,7 @@ export function serverWarnings(server: KnownServer): string[] {
   ];
 }
 
-/** Queries the names of a server that speaks PostgreSQL. Only a system table reveals Citus. */
+/** Queries the names of a server that uses PostgreSQL's protocol. Only a system table reveals Citus. */
 export async function askPostgres(session: Session): Promise<KnownServer> {
   type Names = { version: string; citus: unknown };
   const { rows } = await session
@@ -127,8 +131,8 @@ export async function askPostgres(session: Session): Promise<KnownServer> {
 }
 
 /**
- * Queries the names of a server that speaks MySQL. An administrator can set version and comment, so this also
- * looks for variables that only certain products have.
+ * Queries the names of a server that uses MySQL's protocol. An administrator can set version and comment, so
+ * this also looks for variables that only certain products have.
  */
 export async function askMysql(session: Session): Promise<KnownServer> {
   const { rows } = await session.run<{ version: string; comment: string }>(

@@ -112,8 +112,8 @@ export function isUniqueClash(error: unknown): boolean {
 }
 
 /**
- * Returns whether no statement can write or read the file now: the disk is full (13) or fails (10), or the
- * file is missing (14), read-only (8) or not a database (26).
+ * Returns whether no statement can write or read the file now. The disk may be full (13) or fail (10). The
+ * file may be missing (14), read-only (8) or not a database (26).
  */
 export function isUnavailable(error: unknown): boolean {
   return [8, 10, 13, 14, 26].includes(primaryCode(error));

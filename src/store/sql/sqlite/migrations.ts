@@ -160,8 +160,8 @@ const expandAtTheClaim = (t: Tables): string[] => [
 
 /**
  * Reduces the pages that a webhook writes. Keys by clientId or reference are scattered, so three such indexes
- * wrote one page each. Webhooks that their eventKey finds, and events with such a webhook's number, are no
- * longer in these indexes. The index of all references shows whether a reference is free.
+ * wrote one page each. Webhooks that can be found by their eventKey, and events with such a webhook's number,
+ * are no longer in these indexes. The index of all references shows whether a reference is free.
  */
 const useFewerPages = (t: Tables): string[] => [
   `alter table ${t.webhooks} add column unlisted integer`,

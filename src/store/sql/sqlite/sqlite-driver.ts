@@ -29,8 +29,8 @@ import { WriterQueue } from "./writer-queue.js";
 const maxUncheckedMs = 1000;
 
 /**
- * Two connections to one file: a writer, for which this process has a queue, and a reader, which sees only
- * committed rows and waits at most for a commit.
+ * Two connections to one file: a writer and a reader. This process has a queue for the writer. The reader
+ * sees only committed rows and waits at most for a commit.
  */
 export class SqliteDriver implements Driver<SqliteDatabase> {
   /** The dialect of SQLite with errors that name the file. */
@@ -121,7 +121,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     }
     let ended = false;
     const rollback = (): void => {
-      // A second call would roll back the transaction that has the writer then.
+      // A second call would roll back the transaction that has the writer at that time.
       if (ended) return;
       ended = true;
       this.#rollback();
@@ -165,13 +165,13 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     if (!this.#connections) return;
     const { reader, writer } = this.#connections;
     reader.close();
-    // A transaction that was cut off would prevent the emptying of the log.
+    // If a transaction was cut off, the log can be emptied only after this rollback.
     this.#rollback();
     try {
       this.#checkFiles(0);
       this.#emptyLog();
     } catch {
-      // The file was removed or replaced. `#checkFiles` has tried to empty the log, which is now left alone.
+      // The file was removed or replaced. `#checkFiles` has already tried to empty the log.
     }
     writer.close();
     this.#connections = undefined;

@@ -3,9 +3,9 @@ import { type Fragment } from "../driver/dialect.js";
 import { type Database } from "./names.js";
 
 /**
- * Returns the condition that a row is about a clientId. If the index by clientId does not contain every row,
- * the condition also finds webhooks whose eventKey contains the clientId's beginning, and events with such a
- * webhook's number.
+ * Returns the condition that a row is about a clientId. The index by clientId may not contain every row. The
+ * condition then also finds webhooks whose eventKey contains the beginning of the clientId, and events with
+ * such a webhook's number.
  */
 export function aboutClient(
   { dialect, tables }: Database,

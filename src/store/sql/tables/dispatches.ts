@@ -138,7 +138,10 @@ function waitFor({ now }: Dialect, ms: number): Fragment {
   return { sql: `due_at = ${now} + ?, waits_from = ${now} - ?`, params: [rounded, rounded] };
 }
 
-/** Returns a fragment for each handler name, for its due dispatches of the given event types. */
+/**
+ * Returns one SQL fragment for each handler name. It selects the handler's due dispatches of the given event
+ * types.
+ */
 function dueBranches(
   { dialect, tables }: Database,
   { handlers }: Pick<ClaimOptions, "handlers">,
@@ -256,8 +259,8 @@ export async function renewLease(
 }
 
 /**
- * Retires at most `limit` undone dispatches of a handler that none of its registrations wants. Returns the
- * number of them.
+ * Retires at most `limit` undone dispatches of a handler whose registrations do not want the events of these
+ * dispatches. Returns the number of retired dispatches.
  */
 export async function retireDispatches(
   tx: Transaction,

@@ -185,7 +185,7 @@ export async function dispatchesOfRun(
   return rows.map(dispatchFromRow);
 }
 
-/** Counts what waits for a person or a handler. Each part reads only the index of waiting rows. */
+/** Counts the records that wait for a person or a handler. Each part reads only the index of waiting rows. */
 export async function countWaiting(
   session: Session,
   db: Database,
@@ -219,7 +219,7 @@ export async function countWaiting(
   };
 }
 
-/** Counts what a person has to see, up to `maxCounted` for each need. */
+/** Counts the records that a person has to see, up to `maxCounted` for each need. */
 async function countAttention(
   session: Session,
   { tables: t }: Database,
@@ -289,7 +289,7 @@ function dispatchFromRow(row: DispatchRow): DispatchRecord {
     ...(row.past !== null && { past: JSON.parse(row.past) as PastEnd[] }),
     ...(row.retry_run !== null && { run: row.retry_run }),
     ...(row.settled_at === null ? {} : { settledAt: new Date(Number(row.settled_at)).toISOString() }),
-    // 0 means due immediately, whatever time a clock shows.
+    // 0 means due immediately, independent of any clock.
     ...(row.state === "pending" && Number(row.due_at) > 0
       ? { dueAt: new Date(Number(row.due_at)).toISOString() }
       : {}),

@@ -6,7 +6,7 @@ import { type Transaction } from "../transaction/transaction.js";
 import { type Database } from "./names.js";
 import { paymentColumns, paymentFromRow, type PaymentRow } from "./payments.js";
 
-/** Locks the payments that the keys name. Returns them with the eventKeys that are already stored. */
+/** Locks the payments with these keys. Returns the payments, and the eventKeys that are already stored. */
 export async function lockKeys(tx: Transaction, db: Database, keys: LockKeys): Promise<Locked> {
   if (tx.sync) return tx.sync((sync) => sync.lock(keys));
   if (keys.readOnly) return { payments: await findNamedPayments(tx, db, keys), eventKeys: [] };
@@ -33,7 +33,7 @@ export async function lockKeys(tx: Transaction, db: Database, keys: LockKeys): P
   }
 }
 
-/** Reads the committed payments that the keys name, and all of the same references. Locks nothing. */
+/** Reads the committed payments with these keys, and all payments of the same references. Locks nothing. */
 export async function findNamedPayments(reader: Session, db: Database, keys: LockKeys): Promise<Payment[]> {
   const columns = paymentColumns.map((column) => `p.${column}`).join(", ");
   const named = namedPayments(db, keys, columns);

@@ -15,7 +15,8 @@ export function packReport({ reported, service, firstWebhookAt }: Payment): stri
   if (!reported && !service && firstWebhookAt === undefined) return null;
   const verified = lastReportFields.map((field) => (reported?.verified.includes(field) ? 1 : 0)).join("");
   const values = names.map((name) => reported?.[name]);
-  // Most payments have one webhook, whose time is also the time of the report. Then 1 stands for the time.
+  // Most payments have one webhook, whose time is also the time of the report. In this case, 1 is stored
+  // instead of the time.
   const first = firstWebhookAt !== undefined && firstWebhookAt === reported?.at ? 1 : firstWebhookAt;
   const packed = [verified, service?.createdAt, service?.reportedAt, ...values];
   return JSON.stringify(first === undefined ? packed : [...packed, first]);

@@ -122,7 +122,7 @@ export function paymentFromRow(row: PaymentRow): Payment {
 
 /**
  * Updates payments. Payments that close an attempt go first: the databases check uniqueness row by row, and
- * the attempt that opens needs the reference. Of a `locked` payment, only the columns that differ are
+ * the attempt that opens needs the reference. If a payment was `locked`, only the columns that differ are
  * written.
  */
 export async function updatePayments(

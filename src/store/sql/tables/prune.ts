@@ -83,9 +83,9 @@ async function pruneEvents(
 }
 
 /**
- * Returns the number of the first event that was recorded at a time or later, by a binary search: events are
- * numbered in the order in which they are recorded. If a clock was set back, the number is not exact. An
- * event may then be pruned later, or be missing for a forgotten handler.
+ * Returns the number of the first event that was recorded at a time or later. Uses a binary search, because
+ * events are numbered in the order in which they are recorded. If a clock was set back, the number is not
+ * exact. An event may then be pruned later, or be missing for a forgotten handler.
  */
 export async function firstSeqSince(tx: Transaction, table: string, time: string): Promise<number> {
   const ends = await tx.run<{ low: unknown; high: unknown }>(

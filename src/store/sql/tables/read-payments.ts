@@ -73,7 +73,8 @@ export function readPaymentsPage(
     { sql: "created_at >= ?", params: [from] },
     { sql: "created_at < ?", params: [to] },
     {
-      // The first half lets the databases use the index. They would not use it for the second half alone.
+      // The first half lets the databases use the index. They would not use the index for the second half
+      // without the first.
       sql: `created_at ${behind}= ? and (created_at ${behind} ? or client_id ${behind} ?)`,
       params: [after?.createdAt, after?.createdAt, after?.clientId],
     },

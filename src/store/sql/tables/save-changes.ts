@@ -129,7 +129,8 @@ async function saveInOneStatement(
 /**
  * Writes changes that {@link fitsOneStatement} accepts, without reading a result before the commit. Rejects
  * if a webhook is taken. The payments must be locked. Gives all statements to the connection before it
- * returns: one statement, or at least one for each table if the database cannot write several tables in one.
+ * returns. If the database cannot write several tables in one statement, there is at least one statement for
+ * each table.
  */
 export async function saveOrFail(
   tx: Transaction,

@@ -18,7 +18,7 @@ export async function insertAll(tx: Transaction, dialect: Dialect, batch: Batch)
   for (const { sql, params } of insertStatements(dialect, batch)) await tx.run(sql, params);
 }
 
-/** Inserts the rows that clash with nothing. Returns the indexes of the rows that were left out. */
+/** Inserts the rows without a clash. Returns the indexes of the rows that were left out. */
 export async function insertNew(tx: Transaction, dialect: Dialect, batch: Batch): Promise<Set<number>> {
   const stored = await (dialect.reportsInserted
     ? insertReporting(tx, dialect, batch)

@@ -33,9 +33,9 @@ interface LastStatement {
 }
 
 /**
- * One open transaction. The first failed statement poisons it. The driver gets its statements one at a time:
- * a deadlock or a full disk can make the database end the transaction, and a later statement would commit
- * separately. On a pipelined connection, the database itself refuses the statements after a failure.
+ * One open transaction. The first failed statement poisons it. The driver gets its statements one at a time.
+ * A deadlock or a full disk can make the database end the transaction, and a later statement would then
+ * commit separately. On a pipelined connection, the database itself refuses the statements after a failure.
  */
 export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   readonly dialect: SqlTx["dialect"];
@@ -139,7 +139,7 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
    * Otherwise returns the given error.
    */
   orLost(cause: unknown): unknown {
-    // After a rollback, a lost connection explains nothing, because the kit itself may have cut it off.
+    // After a rollback, a lost connection is not the cause, because the kit itself may have cut it off.
     if (this.#rolledBack || !this.#open.isLost?.() || hasCode(cause, "store_unavailable")) return cause;
     // Errors of PostgreSQL's server have a severity. An application's errors have none.
     const isServers = (cause as { severity?: unknown } | undefined)?.severity !== undefined;
@@ -178,7 +178,7 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
 
   async commit(): Promise<void> {
     this.#close();
-    // A statement that nobody awaited may still fail, and then the transaction must not commit.
+    // A statement that the caller did not await may still fail, and then the transaction must not commit.
     if (this.#newest && !this.isPipelined) await Promise.allSettled([this.#newest]);
     if (this.openSavepoints > 0) this.poison(new Error(leftOpen));
     if (this.#poison) {

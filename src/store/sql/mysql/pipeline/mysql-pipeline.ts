@@ -110,8 +110,8 @@ interface Statement {
 }
 
 /**
- * Sends all statements of one step of the event loop in one text. MySQL runs them in order, and none after a
- * failed one, so a commit may be among them.
+ * Sends all statements of one step of the event loop in one text. MySQL runs them in order and stops after a
+ * failed statement, so the last one may be a commit.
  */
 class StatementPipeline {
   readonly #connection: MysqlConnection;

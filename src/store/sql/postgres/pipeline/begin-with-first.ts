@@ -15,7 +15,7 @@ export class Begin {
   constructor(client: PostgresClient, ask: Ask, settings: Readonly<Record<string, string>>) {
     this.#client = client;
     this.#ask = ask;
-    // All settings share one statement, because each statement takes the server about 8 µs.
+    // All settings share one statement, because each further statement takes time on the server.
     const all = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`);
     this.#statements = ["begin isolation level read committed", `select ${all.join(", ")}`];
   }

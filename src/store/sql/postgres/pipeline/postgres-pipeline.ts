@@ -60,8 +60,8 @@ export class PostgresPipeline extends PipelinedConnection<PostgresPool, Postgres
 
 /**
  * The settings of a pipelined transaction, whose statements are planned once for any values. Tables are small
- * when the plan is made, so without these settings a plan could read a whole table, or search all keys for
- * each row.
+ * when the plan is made. Without these settings, a plan could read a whole table, or search all keys for each
+ * row.
  */
 export const pipelineSettings = {
   plan_cache_mode: "force_generic_plan",

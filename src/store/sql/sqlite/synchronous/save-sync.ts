@@ -71,7 +71,7 @@ function insertNumberedWebhooks(
       connection.write(statements.insertWebhook, [seq, ...row, isFoundByKey ? 1 : null]);
       if (isFoundByKey) unlisted.set(webhook.clientId!, seq);
     } catch (error) {
-      // The failure undoes only this statement. Reading whether each row was written would cost more.
+      // The failure undoes only this statement. A check of each written row would take longer.
       if (!hasCode(sqliteDialect.translate(error), "store_conflict")) throw error;
       taken.push(webhook.eventKey);
     }
@@ -150,7 +150,7 @@ function update(tx: SaveContext, payment: Payment): void {
   if (payment.open && (columns & openBit) !== 0) expectFree(tx, payment);
   params.push(clientId);
   const sql = updateOf(tx, columns);
-  // If the lock has read the payment, its row exists, so nobody counts the updated rows.
+  // If the lock has read the payment, its row exists, so the updated rows are not counted.
   if (stored) connection.write(sql, params);
   else if (connection.run(sql, params).affected === 0)
     throw new TillkitError("store_conflict", "One of the updated payments is not in the store.");
