@@ -149,7 +149,7 @@ export {
 export { type RetireHandlerOptions } from "./operations/retire-handler.js";
 export { type Swept } from "./operations/sweep/sweep-payments.js";
 
-// Types of the statement. Its functions are in `tillkit/statement`.
+// Types of the statement. The functions of the statement are in `tillkit/statement`.
 export type * from "./statement/index.js";
 
 // Errors.

@@ -1,7 +1,9 @@
 import { type Money, type Payment } from "../model/payment.js";
 import { firstPaid, newestAttempt, sameTotal } from "../model/attempts.js";
 
-/** The kit's choice for a requested payment. It depends on the stored payments of the same reference. */
+/**
+ * The kit's choice for a requested payment. The choice depends on the stored payments of the same reference.
+ */
 export type AttemptChoice =
   /** A stored payment is completed. Another payment would charge the customer twice. */
   | { kind: "paid"; payment: Payment }
@@ -53,8 +55,8 @@ export function chooseAttempt(
 
 /** Returns the payment as replaced by another attempt. */
 export function replacedPayment(payment: Payment, clientId: string, now: string): Payment {
-  // A payment in the state `creating` has no result yet. Its process may have ended, so the payment counts as
-  // uncertain. A result that comes later is still stored.
+  // A payment in the state `creating` has no result yet. The process that created the payment may have ended,
+  // so the payment counts as uncertain. A result that comes later is still stored.
   const state = payment.state === "creating" ? "uncertain" : payment.state;
   return { ...payment, state, open: false, replacedBy: clientId, updatedAt: now };
 }

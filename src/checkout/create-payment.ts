@@ -55,7 +55,7 @@ interface Checkout<Tx> extends CheckoutParts<Tx> {
 /**
  * Returns the function that creates a payment. The function stores the payment, creates it at the service,
  * and returns the checkout address. If the reference has an open attempt with the same amount, younger than
- * `reuseForMs`, the function returns this attempt. It then creates no payment.
+ * `reuseForMs`, the function returns this attempt. The function then creates no payment.
  */
 export function openCheckout<Tx>(
   parts: CheckoutParts<Tx>,

@@ -22,7 +22,8 @@ const claimNotes = "claim";
 /** The kind of the notes that list, for each number, the payments whose customers gave the number. */
 const numberNotes = "claimed";
 /**
- * The kind of the notes of payments whose claim waits for an answer. Their ids sort the oldest payment first.
+ * The kind of the notes of payments whose claim waits for an answer. The ids of these notes sort the oldest
+ * payment first.
  */
 const openNotes = "claim_open";
 

@@ -235,7 +235,7 @@ export class Dispatcher<Tx> {
     runs.add(tracked);
   }
 
-  /** Frees the slot of a run whose transaction hangs. The fence keeps the transaction from committing. */
+  /** Frees the slot of a run whose transaction hangs. The fence prevents the commit of the transaction. */
   #leaveHanging({ handler, event }: Claim, ended: Promise<unknown>): void {
     this.#track(handler, Promise.allSettled([ended]), this.#hanging);
     const message = `A run of "${handler}" for ${event.id} has ended, and its transaction has not.`;

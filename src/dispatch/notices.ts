@@ -2,7 +2,10 @@ import { type Logger } from "pino";
 import { loggable } from "../errors/conceal-secrets.js";
 import { type NoticeMap, type NoticeType, type Notify } from "../model/notice-map.js";
 
-/** A listener for a notice in this process. Its errors are ignored, so that they cannot disturb a payment. */
+/**
+ * A listener for a notice in this process. The errors of a listener are ignored, so that they cannot disturb
+ * a payment.
+ */
 export type NoticeListener<Type extends NoticeType> = (notice: NoticeMap[Type]) => unknown;
 
 /** Sends notices to the listeners of this process. Notices are never stored. */

@@ -92,7 +92,10 @@ export async function runClaim<Tx>(
   }
 }
 
-/** A run of a handler. Its lease is renewed, and its time limit runs, until `guard.stop` is called. */
+/**
+ * A run of a handler. The lease is renewed and the time limit of the run is active until `guard.stop` is
+ * called.
+ */
 export interface StartedRun<Tx> {
   idempotencyKey: string;
   guard: ReturnType<typeof guardRun>;

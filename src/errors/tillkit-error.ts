@@ -49,7 +49,8 @@ export class ConfigurationError extends TillkitError {
 
   constructor(problems: readonly ConfigurationProblem[]) {
     const lines = problems.map(({ option, message }) => `  - ${option}: ${message}`);
-    // If there is only one problem, the error has the problem's code, so that callers need not read the list.
+    // If there is only one problem, the error has the problem's code, so that callers do not have to read the
+    // list.
     super(
       problems.length === 1 ? problems[0]!.code : "configuration_invalid",
       `tillkit cannot start with this configuration:\n${lines.join("\n")}`,

@@ -7,8 +7,8 @@ import { type PaymentRouter } from "./payment-router.js";
 /**
  * Returns a function from a `Request` to its `Response`, for frameworks without Node's requests and
  * responses. Examples are the route handlers of Next.js, Hono and Bun. The function handles all addresses
- * below the path of `publicUrl`, as the router does, and returns 404 for every other address. It rejects only
- * with an error that the router passes on.
+ * below the path of `publicUrl`, as the router does, and returns 404 for every other address. The function
+ * rejects only with an error that the router passes on.
  *
  * @example
  * // app/payments/[...path]/route.js of Next.js

@@ -137,7 +137,7 @@ function mountReturns<Covers extends SignedField, Tx>(
   router.use(path, forged, undecodable(forged));
 }
 
-/** Passes a rejection to `next`. Express 4 does not, so the process would end. */
+/** Passes a rejection to `next`. Express 4 itself ignores a rejection, so the process would end. */
 function caught(endpoint: (request: Request, response: Response) => Promise<void>): RequestHandler {
   return async (request, response, next) => {
     try {

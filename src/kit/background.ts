@@ -20,10 +20,13 @@ interface BackgroundParts<Tx> {
 /** The maximum time in which running handlers can finish when the kit closes. */
 const drainMs = 10_000;
 
-/** The maximum time in which the store can close. It may wait for a transaction that hangs. */
+/** The maximum time in which the store can close. The store may wait for a transaction that hangs. */
 const maxStoreCloseMs = 20_000;
 
-/** The maximum time in which a sweep and the lookups can end. They may wait for a store that hangs. */
+/**
+ * The maximum time in which a sweep and the lookups can end. The sweep and the lookups may wait for a store
+ * that hangs.
+ */
 const maxIdleMs = 5000;
 
 /** Returns `start` and `close` of the kit, which start and stop its work in the background. */

@@ -63,8 +63,8 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    */
   create(request: PaymentRequest): Promise<CreatedPayment>;
   /**
-   * Stores a payment that other code created at the service. Its webhooks are matched from then on, and
-   * earlier webhooks are matched now. A second call with the same values changes nothing.
+   * Stores a payment that other code created at the service. Later webhooks of the payment are matched from
+   * now on, and earlier ones are matched in this call. A second call with the same values changes nothing.
    *
    * @throws TillkitError `reference_invalid`, `amount_invalid`, `currency_invalid`, `client_id_invalid`,
    * `metadata_invalid`, `service_id_invalid`, `service_id_taken`, `adoption_conflict`, `option_invalid`,
@@ -157,7 +157,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
       : NoticeListener<Extract<Type, NoticeType>>,
     options?: HandlerOptions,
   ): void;
-  /** Adds a handler of every durable event. Its name is `any` by default. */
+  /** Adds a handler of every durable event. The name of the handler is `any` by default. */
   onAny(handler: Handler<EventType, Covers, Tx>, options?: HandlerOptions): void;
 
   /**
@@ -210,8 +210,9 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   /** Resolves to the handlers in the store, with the numbers of their dispatches and people's decisions. */
   handlers(): Promise<HandlerStatus[]>;
   /**
-   * Pauses a handler in all processes, within one poll. Its events wait, and use up no attempt. Runs that
-   * have started end as usual, and webhooks arrive as before. A second call returns the present pause.
+   * Pauses a handler in all processes, within one poll. The events of the handler wait, and use no attempt.
+   * Runs that have started end as usual, and webhooks arrive as before. A second call returns the present
+   * pause.
    *
    * @throws TillkitError `option_invalid`, `handler_unknown`
    */

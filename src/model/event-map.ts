@@ -124,7 +124,7 @@ export interface EventMap<Covers extends SignedField = SignedField> {
   };
   /** The webhook is correctly signed, but not about a payment. */
   "webhook.unrecognised": { topic: string; messageType: string; receiptId: string };
-  /** The webhook is correctly signed, but not a message of the interface. It is stored unchanged. */
+  /** The webhook is correctly signed, but not a message of the interface. The webhook is stored unchanged. */
   "webhook.inadmissible": { reason: string; receiptId: string };
   /** An entry is open: see `payments.attention`. Raised once, if an `attention` event has a handler. */
   "attention.opened": { entry: AttentionEntry; payment?: Payment };

@@ -44,10 +44,10 @@ export type Verified<Covers extends SignedField = SignedField> = [Covers] extend
   : Readonly<Pick<ReportedFields, Covers>>;
 
 /**
- * The fields that the signature does not cover. They may have been changed on the way, so use them as hints
- * at most. `timestamp`, `providerId` and `source` are here too if the signature covers them but their values
- * do not have the interface's form. If the compiler does not know the scheme, the type has only these three
- * fields, because the scheme may cover any other field.
+ * The fields that the signature does not cover. These fields may have been changed on the way, so use them as
+ * hints at most. `timestamp`, `providerId` and `source` are here too if the signature covers them but their
+ * values do not have the interface's form. If the compiler does not know the scheme, the type has only these
+ * three fields, because the scheme may cover any other field.
  */
 export type Untrusted<Covers extends SignedField = SignedField> = Readonly<
   Partial<
@@ -58,7 +58,7 @@ export type Untrusted<Covers extends SignedField = SignedField> = Readonly<
 /** The content of a verified, admissible webhook about a payment. Only `verified` is used for decisions. */
 export interface PaymentReport {
   kind: "payment";
-  /** A key that is equal for two webhooks of one event. It is made of signed fields only. */
+  /** A key that is equal for two webhooks of one event. The key is made of signed fields only. */
   eventKey: string;
   /** The time at which the service created the payment. Present only in the answer to a lookup. */
   createdAt?: string;

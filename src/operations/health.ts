@@ -72,7 +72,10 @@ export interface Health {
   handlers?: readonly HandlerControl[];
   /** The webhooks that wait for the store in the local spool. Absent without a spool. */
   spool?: SpoolHealth;
-  /** Webhooks that this process refused. They never make the status `down`, because anyone can send them. */
+  /**
+   * Webhooks that this process refused. These webhooks never make the status `down`, because any sender can
+   * cause refusals.
+   */
   rejections: Rejections;
   /** The number of webhooks of other shops, by `clientIdPrefix`, that this process has recorded. */
   foreign: number;
@@ -112,7 +115,7 @@ export interface HealthParts<Tx> extends Pick<Intake, "foreign"> {
   hanging: () => number;
   /** Returns the number of sweeps in a row that have failed, and the last error. */
   sweepFailure: () => { count: number; error: unknown } | undefined;
-  /** Returns the error that the store became an older copy or another store; `undefined` if it never did. */
+  /** Returns an error if the store became an older copy or another store, and otherwise `undefined`. */
   wentBack: () => Error | undefined;
   /** Returns a message if no webhook comes any more. */
   silence: () => string | undefined;

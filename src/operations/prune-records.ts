@@ -3,9 +3,9 @@ import { queryError, queryTime, refuseUnknown } from "./reading/query.js";
 
 /** The number of pruned records. */
 export interface Pruned {
-  /** The number of webhooks whose raw bytes were deleted. Their rows stay. */
+  /** The number of webhooks whose raw bytes were deleted. The rows of the webhooks stay. */
   webhooks: number;
-  /** The number of deleted events. Their dispatches were all done or retired. */
+  /** The number of deleted events. All dispatches of these events were done or retired. */
   events: number;
 }
 

@@ -57,7 +57,10 @@ export interface SandboxConfiguration {
 
   /** All scenarios: the normal scenario, the catalogue, and the program's own scenarios. */
   readonly scenarios: readonly Scenario[];
-  /** The name of the scenario for payments that ask for no other. `random` draws one for each payment. */
+  /**
+   * The name of the scenario for payments that do not ask for a scenario. `random` draws one for each
+   * payment.
+   */
   readonly currentScenario: string;
   /**
    * Makes a scenario the current one. Pass its name, `"random"`, or your own scenario. With `for`, only the

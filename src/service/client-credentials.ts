@@ -22,7 +22,7 @@ export interface ClientCredentialsOptions {
   /** The scope to request. @default none is sent */
   scope?: string | undefined;
   /**
-   * The time limit of one token request, in milliseconds. It includes the answer.
+   * The time limit of one token request, in milliseconds. The limit includes the answer.
    *
    * @default 10000
    */
@@ -49,9 +49,9 @@ const maxMarginMs = 60_000;
  * a tenth of its lifetime is left, but at most 60 s before its end. If the answer has no lifetime, five
  * minutes are assumed. Callers that need a token at the same time share one request, even after a 401.
  *
- * `get` rejects with `access_token_refused` if the issuer answers 400, 401 or 403. It rejects with the reason
- * of `signal` if `signal` aborts, and with `access_token_unavailable` for every other failure. If the request
- * itself failed, `cause` is its error.
+ * `get` rejects with `access_token_refused` if the issuer answers 400, 401 or 403. `get` rejects with the
+ * reason of `signal` if `signal` aborts, and with `access_token_unavailable` for every other failure. If the
+ * request itself failed, `cause` is its error.
  *
  * @throws ConfigurationError `option_missing`, `option_invalid`, `sandbox_credential_in_production`: all
  * problems in one error.

@@ -27,7 +27,7 @@ export const creationRequestSchema = z.object({
   successUrl: z.string(),
 });
 
-/** The address for the customer's browser. It must be https, except on this machine. */
+/** The address for the customer's browser. The address must be https, except on this machine. */
 const checkoutAddress = z
   .string()
   .max(2048)

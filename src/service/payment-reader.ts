@@ -5,7 +5,7 @@ import { type PaymentServiceOptions } from "./service-options.js";
 import { anySignal } from "../shared/with-timeout.js";
 import { because } from "../shared/because.js";
 
-/** A payment as the service shows it. Its fields are then read by the rules of webhooks. */
+/** A payment as the service shows it. The fields of the payment are then read by the rules of webhooks. */
 export type ShownPayment = Readonly<Record<string, unknown>>;
 
 /** Reads payments, at addresses that the interface document does not show. `closing` ends a request early. */

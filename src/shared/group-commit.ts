@@ -11,15 +11,15 @@ export interface GroupCommitOptions<Item, Result> {
   /** The maximum time until an item is committed, including the time in the queue. */
   deadlineMs: number;
   /**
-   * The maximum number of event loop iterations for which a group waits for more items. It waits only while
-   * it is smaller than the group before it, and never after a group of one. Clients that got their answers
-   * from one commit send again at nearly the same moment, but not in one iteration. Useful only if a commit
-   * costs more than an iteration; see "Groups" in bench/README.md. @default 0
+   * The maximum number of event loop iterations for which a group waits for more items. A group waits only
+   * while it is smaller than the previous group, and never after a group of one item. Clients that got their
+   * answers from one commit send again at nearly the same moment, but not in one iteration. Useful only if a
+   * commit costs more than an iteration; see "Groups" in bench/README.md. @default 0
    */
   refillIterations?: number;
 }
 
-/** The items of one call. They are committed in one transaction or not at all. */
+/** The items of one call. The items are committed in one transaction or not at all. */
 interface ItemBatch<Item, Result> extends Waiting {
   items: readonly Item[];
   /** Called with the results of the whole group. The results of this batch begin at the index `first`. */
@@ -194,7 +194,9 @@ export class GroupCommit<Item, Result> {
   }
 }
 
-/** The error `store_unavailable` for a store that did not commit in time. It is not the item's fault. */
+/**
+ * The error `store_unavailable` for a store that did not commit in time. The item does not cause this error.
+ */
 export class DeadlineError extends TillkitError {
   constructor(deadlineMs: number) {
     super("store_unavailable", `The store did not commit within ${deadlineMs} ms.`);

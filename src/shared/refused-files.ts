@@ -9,13 +9,13 @@ export async function refusedFiles(directory: string): Promise<string[]> {
   return names.filter((name) => name.endsWith(refusedEnding)).toSorted((a, b) => (a < b ? 1 : -1));
 }
 
-/** The User-Agent of the doctor. Its wrong signatures do not mean that the secret is wrong. */
+/** The User-Agent of the doctor. Wrong signatures of the doctor do not mean that the secret is wrong. */
 export const doctorAgent = "tillkit-doctor";
 
 /** The directory that the kit suggests for refused webhooks if no directory is configured. */
 export const suggestedRefusedDirectory = "./refused";
 
-/** Returns a command for the app's folder. It shows why the newest webhook in `directory` was refused. */
+/** Returns a command for the app's folder that shows why the newest webhook in `directory` was refused. */
 export function verifyLast(
   directory = suggestedRefusedDirectory,
   envFiles: readonly string[] = [".env"],
@@ -41,7 +41,10 @@ export function refusedDirectoryOf(text: string | undefined): string | undefined
   return text?.replace(/\?inProduction=true$/, "") || undefined;
 }
 
-/** The error in the body of the answer to a refused webhook, by HTTP status. It does not show the reason. */
+/**
+ * The error in the body of the answer to a refused webhook, by HTTP status. The body does not show the
+ * reason.
+ */
 export const refusalErrors: Readonly<Record<number, string>> = {
   400: "bad_request",
   401: "signature_invalid",

@@ -160,8 +160,8 @@ class Table {
 
 /**
  * Returns the columns that `find` finds. Throws `statement_columns_unclear` if a skipped comment may be the
- * header. This is possible if the record below it names no columns. It is also possible if all columns are
- * given by number and the comment has the same number of cells.
+ * header. This is possible if the record below it names no columns. The same is true if all columns are given
+ * by number and the comment has the same number of cells.
  */
 function findColumnsBelow(
   { skipped, fields }: Extract<CsvRecord, { fields: string[] }>,

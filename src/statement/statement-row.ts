@@ -10,7 +10,7 @@ export interface StatementRow {
   line?: number | undefined;
   /**
    * The merchant's id of the payment. A row without a `clientId` and a `serviceId` must fit only one payment.
-   * It fits by its `providerId`, or by its amount and the day on which the payment was created.
+   * The row fits by its `providerId`, or by its amount and the day on which the payment was created.
    */
   clientId?: string | undefined;
   /** The service's id of the payment. */
@@ -21,7 +21,7 @@ export interface StatementRow {
   providerId?: string | undefined;
   /** The gross amount, a decimal string such as `"10.50"`. A negative amount is a refund or a reversal. */
   value: string;
-  /** The fee of the row, a decimal string. It may be written with a minus. */
+  /** The fee of the row, a decimal string. The fee may be written with a minus. */
   fee?: string | undefined;
   /** The gross amount minus the fee, a decimal string. */
   net?: string | undefined;

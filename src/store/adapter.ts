@@ -1,10 +1,10 @@
 /** A record in the database. */
 export interface StoredRecord {
-  /** The key. It is unique, and consists of printable ASCII characters. */
+  /** The key, which is unique and consists of printable ASCII characters. */
   key: string;
   /** The value in JSON. Only the kit reads it. */
   value: string;
-  /** 1 when the record is first written, and one more with each later write. */
+  /** The number of writes of the record: 1 after the first write. */
   version: number;
 }
 

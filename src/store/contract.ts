@@ -101,20 +101,21 @@ export interface PaymentStore<Tx = unknown> {
 
   /**
    * Stores, in its own transaction, the handlers that the store does not have yet. A new handler gets the
-   * events that any process saves after that. With {@link Registration.since} it also gets the stored events
-   * since that time that have no dispatch for it. Handlers that the store has already stay unchanged. The kit
-   * repeats this call every ten seconds, so the call must not take longer when many events wait.
+   * events that any process saves after that. With {@link Registration.since}, the handler also gets the
+   * stored events since that time, unless it has their dispatches. The store does not change handlers that it
+   * already has. The kit repeats this call every ten seconds, so the call must not take longer when many
+   * events wait.
    */
   registerHandlers(handlers: readonly Registration[]): Promise<void>;
 
   /**
    * In its own transaction, first gives every event one dispatch for each registered handler that wants it.
    * Then leases at most `limit` dispatches of the named handlers, and returns them, oldest event first. A
-   * dispatch can be claimed if it is pending and due, or if its lease has ended. It does not matter which
-   * process wrote the due time or the lease. If a clock wrote a due time and was then put back by more than
-   * the wait, the dispatch should count as due. Each claimed dispatch gets fence + 1 and attempt + 1, and a
-   * lease of `leaseMs` by the database's clock. Two callers never get the same dispatch during a lease. A
-   * handler that was never registered has no dispatches.
+   * dispatch can be claimed if it is pending and due, or if its lease has ended. Any process may have written
+   * the due time or the lease. If a clock wrote a due time and was then put back by more than the wait, the
+   * dispatch should count as due. Each claimed dispatch gets fence + 1 and attempt + 1, and a lease of
+   * `leaseMs` by the database's clock. Two callers never get the same dispatch during a lease. A handler that
+   * was never registered has no dispatches.
    */
   claim(options: ClaimOptions): Promise<Claim[]>;
 
@@ -130,9 +131,9 @@ export interface PaymentStore<Tx = unknown> {
   rematchable(tx: Tx, clientIds: readonly string[]): Promise<WebhookRecord[]>;
 
   /**
-   * Returns at most `limit` webhooks with the outcome `unmatched` or `unconfirmed`, oldest first. They were
-   * received before the given time, and were neither raised nor dismissed. Locks them until the transaction
-   * ends, and skips webhooks that another transaction has locked.
+   * Returns at most `limit` webhooks with the outcome `unmatched` or `unconfirmed`, oldest first. These
+   * webhooks were received before the given time, and were neither raised nor dismissed. Locks them until the
+   * transaction ends, and skips webhooks that another transaction has locked.
    */
   stray(tx: Tx, options: { before: string; limit: number }): Promise<WebhookRecord[]>;
 
@@ -215,7 +216,7 @@ export interface PaymentStore<Tx = unknown> {
   notes(options: NotesOptions): Promise<NoteRecord[]>;
 
   /**
-   * Deletes final data that was recorded before the given time, at most `limit` of each kind. It never
+   * Deletes final data that was recorded before the given time, at most `limit` of each kind. `prune` never
    * deletes a payment. The two kinds are:
    * - the raw bytes of webhooks that are not parked. A mismatch or an inadmissible webhook keeps its bytes
    *   until a resolution names its receiptId. Rows and eventKeys stay, so that a later copy is still

@@ -7,7 +7,7 @@ export interface NoteRecord {
   kind: string;
   /** The id, which is unique among the notes of one kind: at most 191 characters. */
   id: string;
-  /** 1 when the note is first written, and one more with each change. */
+  /** The number of writes of the note: 1 after the first write. */
   version: number;
   /** The content as plain JSON. */
   value: Readonly<Record<string, unknown>>;
@@ -49,7 +49,7 @@ export interface HandlerSummary {
   name: string;
   /** The events for which the handler is registered, sorted. */
   events: HandlerKey["event"][];
-  /** The number of its open dispatches, including those that are still to be made for stored events. */
+  /** The number of its open dispatches, including dispatches that are not yet made for stored events. */
   waiting: number;
   /** The number of its dead dispatches. */
   dead: number;

@@ -122,8 +122,9 @@ export interface Changes {
   /** New payments. */
   created?: readonly Payment[];
   /**
-   * Payments that `lock` returned in this transaction, in their new form and with every field. Their
-   * `clientId`, `reference` and `createdAt` never change, so a store need not write these again.
+   * Payments that `lock` returned in this transaction, in their new form and with every field. The
+   * `clientId`, `reference` and `createdAt` of a payment never change, so a store does not have to write them
+   * again.
    */
   updated?: readonly Payment[];
   /** New webhooks. */

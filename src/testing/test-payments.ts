@@ -21,7 +21,7 @@ import { isProduction } from "../shared/is-production.js";
 import { requireOptions } from "../shared/unknown-names.js";
 import { type SqliteDatabase, type SqlTx } from "../store/sql/index.js";
 
-/** The options of `createPayments`, without those that {@link testPayments} sets itself. */
+/** The options of `createPayments`, without the options that {@link testPayments} sets itself. */
 export interface TestPaymentsOptions<Covers extends SignedField, Tx> extends Partial<
   Omit<PaymentsOptions<Covers, Tx>, "publicUrl" | "service" | "store" | "dispatch">
 > {

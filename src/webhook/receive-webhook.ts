@@ -6,7 +6,7 @@ import { decodeSignedBody } from "./signature/canonical-fields.js";
 import { type SignatureScheme, type VerifyInput } from "./signature/scheme.js";
 import { isRejection, verifySignature } from "./signature/verify-signature.js";
 
-/** One POST request that arrived. Its method and address are for schemes that sign them. */
+/** One POST request that arrived. The method and the address are for schemes that sign them. */
 export interface WebhookRequest extends Omit<VerifyInput, "payload" | "rawBody" | "headers"> {
   /** Node's request headers, the `Headers` of a `Request`, or an object with names in any case. */
   headers: VerifyInput["headers"] | Headers;

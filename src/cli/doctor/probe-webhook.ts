@@ -3,7 +3,9 @@ import { expectedSignature } from "../sign/make-scheme.js";
 import { type SignatureSettings } from "../sign/signature-settings.js";
 import { isAccepted, isAnswer, type Reply, sendProbe } from "./send.js";
 
-/** A webhook of an unknown type, about no payment. It is constant, so the kit records it only once. */
+/**
+ * A webhook of an unknown type, about no payment. The webhook is constant, so the kit records it only once.
+ */
 const meaningless = {
   topic: "tillkit.doctor",
   timestamp: "2026-01-01T00:00:00.000Z",

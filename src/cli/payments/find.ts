@@ -74,8 +74,8 @@ export async function paymentsNamed(payments: Payments, text: string): Promise<P
 
 /**
  * Returns the payments that a text names. If no id, order or provider's number is equal to the text, the
- * function also searches the newest payments. It then compares the text with their provider's numbers and
- * refunds, and ignores capitals, spaces and signs.
+ * function also searches the newest payments. The function then compares the text with the numbers and
+ * refunds of these payments. This comparison ignores capitals, spaces and signs.
  */
 export async function paymentsLike(payments: Payments, text: string): Promise<Payment[]> {
   const found = await paymentsNamed(payments, text);

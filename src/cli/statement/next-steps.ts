@@ -14,7 +14,10 @@ export type AdvisedFinding = Omit<StatementFinding, "candidates"> & {
 const maxListed = 20;
 const maxMissing = 3;
 
-/** The printed findings: first those that a command settles, and last those whose payment has no row. */
+/**
+ * The printed findings. Findings that a command settles come first, and findings whose payment has no row
+ * come last.
+ */
 export class ListedFindings {
   readonly #settled: AdvisedFinding[] = [];
   readonly #others: AdvisedFinding[] = [];

@@ -10,7 +10,7 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
   const specs = command.options;
   const { tokens } = parseArgs({
     args: [...argv],
-    // The checks below name the nearest option and give an error code, which Node's own checks do not.
+    // The checks below name the nearest option and give an error code, unlike Node's own checks.
     strict: false,
     allowPositionals: true,
     tokens: true,

@@ -26,7 +26,7 @@ export interface OptionSpec {
   summary: string;
 }
 
-/** A command. Its help, its documentation and its parser are made from these fields. */
+/** A command. The help, the documentation and the parser of the command are made from these fields. */
 export interface Command {
   name: string;
   /** A summary of one line, without a full stop. */

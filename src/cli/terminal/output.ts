@@ -34,7 +34,7 @@ export interface OutputStreams {
 /** Creates the output of one run. */
 export function createOutput({ stdout, stderr, env }: OutputStreams, json: boolean): Output {
   const forPeople = json ? stderr : stdout;
-  // This secret mark replaces the escape character of colours while all other control characters are escaped.
+  // A secret mark replaces the escape character of colours, until all other control characters are escaped.
   const mark = randomUUID();
   const show = (text: string): string => escapeControls(text).replaceAll(mark, "\u001b");
   const hasColours = !json && stdout.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";

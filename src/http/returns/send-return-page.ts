@@ -40,7 +40,7 @@ function asHeader(address: string): string {
   return address.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
 }
 
-/** The address contains the token, which must not be cached or sent in a Referer. */
+/** Headers for an address with a token, which must not be cached or sent in a Referer. */
 const privateHeaders = {
   "Cache-Control": "no-store",
   "Referrer-Policy": "no-referrer",

@@ -56,7 +56,7 @@ function networkOf(address: string | undefined): string | undefined {
   if (address === undefined || isIPv4(address)) return address;
   if (!isIPv6(address)) return undefined;
   const groups = ipv6Groups(address);
-  // This is an IPv4 client on a socket that accepts both versions.
+  // The client uses IPv4 on a socket that accepts both versions.
   if (groups.slice(0, 6).join() === "0,0,0,0,0,ffff") return groups.slice(6).map(twoBytes).join(".");
   return `${groups.slice(0, 4).join(":")}::/64`;
 }

@@ -97,7 +97,7 @@ export const store: OptionCheck = (option, value, { environment }) => {
 
 const returnPlaceholders = ["reference", "clientId"];
 
-/** Returns the problems of a return address. It must not be a script, and its host must be fixed. */
+/** Returns the problems of a return address. The address must not be a script, and its host must be fixed. */
 export const returnAddress: OptionCheck = (option, address) => {
   if (address === undefined) return [];
   const used = typeof address === "string" ? [...address.matchAll(/\{(\w*)\}/g)] : [];

@@ -69,7 +69,7 @@ export function resolveOptions<Covers extends SignedField, Tx>(
   given: PaymentsOptions<Covers, Tx>,
   environment: NodeJS.ProcessEnv = process.env,
 ): ResolvedOptions<Covers, Tx> {
-  // JavaScript may call createPayments() without options. Then each required option is a problem.
+  // JavaScript may call createPayments() without options. In this case, each required option is a problem.
   requireOptions("createPayments", given ?? {}, "{ publicUrl, service, signature, store }");
   const options = readGroup("", given ?? {});
   const problems = problemsOf(options, environment);

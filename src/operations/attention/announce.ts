@@ -32,7 +32,7 @@ const maxPerSweep = 500;
 /** The rules whose facts are in the store. */
 const storedRules = attentionRules.filter((rule) => ruleTable[rule].of !== "process");
 
-/** An event, and the note whose version keeps another process from raising the event too. */
+/** An event, and its note. The version of the note prevents another process from raising the event too. */
 interface Announcement {
   event: EventDraft;
   clientId: string | undefined;
@@ -58,7 +58,9 @@ export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number
   let told: string | undefined;
   let open: { rule: AttentionRule; after: Fact["position"] | undefined } | undefined;
 
-  /** Raises events for announced entries that were closed, and reminders for those that stay open. */
+  /**
+   * Raises events for announced entries that were closed, and reminders for announced entries that stay open.
+   */
   async function review(): Promise<number> {
     let raised = 0;
     for (let read = 0; read < maxPerSweep; read += limit) {
@@ -68,8 +70,8 @@ export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number
       const found = await Promise.all(
         notes.map(async (note) => {
           const [rule, subject] = split(note.id) as [AttentionRule, string];
-          // A later version of the kit may have stored a rule that this version does not have. Its note is
-          // skipped.
+          // A later version of the kit may have stored a rule that this version does not have. The note of
+          // such a rule is skipped.
           if (!storedRules.includes(rule)) return undefined;
           const fact = await oneOfAnyAge({ rule, subject });
           const said = people.get(note.id);

@@ -148,7 +148,7 @@ async function saveAction<Tx>(
     changes.updated = [{ ...rest, ...(!isPaid && { attention: "settled" as const }), updatedAt: at }];
   } else if (given.action === "settle") {
     const action = "dismissed" as const;
-    // This write locks the webhooks. Then their outcomes do not change any more.
+    // This write locks the webhooks, so that their outcomes no longer change.
     await store.save(tx, { dismissed: webhooks.map(({ receiptId }) => receiptId) });
     const still = (await factSources(parts)[ruleTable[rule].of].one(rule, subject))?.webhooks ?? [];
     if (!webhooks.every(({ receiptId }) => still.some((one) => one.receiptId === receiptId)))

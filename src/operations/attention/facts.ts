@@ -144,7 +144,8 @@ function ofWebhooks<Tx>(parts: FactParts<Tx>): Source {
         if (others) others.push(one);
         else byClient.set(one.clientId!, [one]);
       }
-      // If the webhooks of some payments filled the page, those of each other payment are read separately.
+      // If the webhooks of some payments filled the page, the webhooks of each other payment are read
+      // separately.
       for (const clientId of named)
         if (!byClient.has(clientId)) byClient.set(clientId, await about(rule, [clientId]));
       const facts = webhooks.map((one): Fact => {

@@ -38,7 +38,8 @@ export interface DispatchQuery {
    */
   by?: string | undefined;
   /**
-   * The reason, for readers of the history: 1 to 1,000 characters. It is kept only with `by`. @default none
+   * The reason, for readers of the history: 1 to 1,000 characters. The reason is kept only with `by`.
+   * @default none
    */
   reason?: string | undefined;
 }

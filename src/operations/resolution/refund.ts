@@ -42,7 +42,7 @@ function statedAmount({ amount, evidence }: Resolution): string | undefined {
   return amount ?? evidence?.total.value;
 }
 
-/** Throws `resolution_not_possible` if the stored refund has another kind or amount than the given one. */
+/** Throws `resolution_not_possible` if the stored refund has another kind or amount than the given refund. */
 export function refuseOtherRefund({ refund }: ResolutionRecord, given: Resolution): void {
   const kind = given.reversal ? "reversal" : "refund";
   if (refund && refund.kind !== kind)

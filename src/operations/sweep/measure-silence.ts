@@ -28,10 +28,10 @@ export function timesOfChannel(times: readonly SentTimes[], channel: string): Se
 }
 
 /**
- * Returns a function from a time to the share of payments that usually have no webhook after this time. It is
- * the Kaplan-Meier estimate over the payments that were created before the last webhook. The share is
- * slightly too high, so that a few fast payments cause no false report. Returns `undefined` if the payments
- * are too few.
+ * Returns a function from a time to the share of payments that usually have no webhook after this time. The
+ * function is the Kaplan-Meier estimate over the payments that were created before the last webhook. The
+ * share is slightly too high, so that a few fast payments cause no false report. Returns `undefined` if the
+ * payments are too few.
  */
 export function usualSurvival(
   times: readonly SentTimes[],

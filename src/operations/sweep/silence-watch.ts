@@ -23,8 +23,8 @@ interface Watched {
 
 /**
  * Makes the watch that notices when webhooks stop although customers are sent to pay. Each call of `look`
- * reads the newest payments. It sends `webhooks.silent` and later `webhooks.recovered`: for all webhooks, or
- * for one channel while the webhooks of other channels arrive.
+ * reads the newest payments. The watch sends `webhooks.silent` and later `webhooks.recovered`: for all
+ * webhooks, or for one channel while the webhooks of other channels arrive.
  */
 export function createSilenceWatch<Tx>({
   store,

@@ -51,7 +51,10 @@ export interface SandboxOptions extends GivenSettings {
   state?: string | undefined;
   /** Makes ids and the draws of `random` repeatable, but not secrets and tokens. @default none */
   seed?: string | undefined;
-  /** The scenario of payments that ask for no other: a name, `"random"` or a scenario. @default "normal" */
+  /**
+   * The scenario of payments that do not ask for a scenario: a name, `"random"` or a scenario.
+   * @default "normal"
+   */
   scenario?: string | Scenario | undefined;
   /** Your own scenarios, in addition to those of the sandbox. @default [] */
   scenarios?: readonly Scenario[] | undefined;

@@ -6,7 +6,7 @@ import { catalogue, firstChoosingAmount, normal } from "./catalogue.js";
 import { randomName, type Scenario } from "./scenario.js";
 import { scenarioSchema } from "./scenario-schema.js";
 
-/** The known scenarios, the current one, and those that were assigned to payments. */
+/** The known scenarios, the current scenario, and the scenarios that were assigned to payments. */
 export class ScenarioRegistry {
   readonly #known = new Map<string, Scenario>([normal, ...catalogue].map((each) => [each.name, each]));
   readonly #own = new Set<string>();
@@ -20,12 +20,12 @@ export class ScenarioRegistry {
     this.choose(current);
   }
 
-  /** Returns every scenario, those of the catalogue first. */
+  /** Returns every scenario. The scenarios of the catalogue come first. */
   list(): Scenario[] {
     return [...this.#known.values()];
   }
 
-  /** The name of the scenario of payments that ask for no other. The name can be `random`. */
+  /** The name of the scenario of payments that do not ask for a scenario. The name can be `random`. */
   get current(): string {
     return this.#current;
   }
@@ -38,7 +38,7 @@ export class ScenarioRegistry {
     );
   }
 
-  /** Adds a scenario, or replaces the one with its name. Returns the name. */
+  /** Adds a scenario, or replaces the scenario with the same name. Returns the name. */
   add(scenario: Scenario): string {
     const valid = parseOrThrowMisuse(scenarioSchema, scenario, "The scenario is not valid.");
     this.#known.set(valid.name, valid);

@@ -34,7 +34,7 @@ export class RunState {
   readonly #options: ResolvedStatementOptions;
   readonly #foreignLines: number[] = [];
   #paymentsRead = 0;
-  /** The number of rows with a time, and of those that are more than a day away from the given period. */
+  /** The number of rows with a time, and of such rows that are more than a day away from the given period. */
   readonly #dated = { all: 0, far: 0 };
   /** The beginning of the rows' first day and the end of their last day, in milliseconds since 1970. */
   #days: { from: number; to: number } | undefined;
@@ -99,8 +99,8 @@ export class RunState {
   }
 
   /**
-   * Throws `option_invalid` if the given period is probably wrong. This is so if all times of rows are more
-   * than a day away from the period, and no payment was completed in the period.
+   * Throws `option_invalid` if the given period is probably wrong. This is the case if all times of rows are
+   * more than a day away from the period, and no payment was completed in the period.
    */
   expectPeriod({ from, to }: Period): void {
     const { all, far } = this.#dated;

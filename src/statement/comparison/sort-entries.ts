@@ -42,7 +42,7 @@ export interface PaymentEntry extends CommonEntry {
   completedAt: string;
 }
 
-/** Returns the entry of a row. It sorts after the entry of its payment, and then by its line. */
+/** Returns the entry of a row. The entry sorts after the entry of its payment, and then by its line. */
 export function rowEntry(
   row: Omit<CheckedRow, "kind" | "paid" | "utcOffsetMs">,
   bucket: EntryBucket,
@@ -95,7 +95,7 @@ export interface SiblingEntry extends CommonEntry {
 /** A text that sorts after every time and every line number. */
 const last = "~";
 
-/** Returns the entry of a sibling. It sorts by reference, second payments last, then by completion. */
+/** Returns the entry of a sibling. The entry sorts by reference, second payments last, then by completion. */
 export function siblingEntry(payment: Payment, row?: CheckedRow): string {
   const { reference, clientId, state, serviceId = "", completedAt } = payment;
   const { value, currency } = receivedOf(payment);

@@ -2,7 +2,10 @@ import { TextDecoder } from "node:util";
 import { TillkitError } from "../../errors/index.js";
 import { type RowProblem } from "../statement-row.js";
 
-/** The maximum length of a line and of a record. It limits what an unclosed quotation mark can consume. */
+/**
+ * The maximum length of a line and of a record. Without this limit, an unclosed quotation mark would consume
+ * the rest of the file.
+ */
 export const maxLineLength = 65_536;
 
 /** One line of the file, without its ending. */
@@ -115,7 +118,7 @@ class LineSplitter {
 
   #line(text: string): Line[] {
     if (this.#skipping) {
-      // This is the end of a line that is already a problem.
+      // The skipped line is already a problem, and ends here.
       this.#skipping = false;
       return [];
     }

@@ -100,7 +100,8 @@ export class RecordReader {
   }
 
   /**
-   * Ends the open record. Its first line becomes the problem, and its other lines are read as new records.
+   * Ends the open record. The first line of the record becomes the problem, and the other lines are read as
+   * new records.
    */
   #giveUp(problem: RowProblem): CsvRecord[] {
     const [first, ...others] = this.#open;

@@ -62,8 +62,8 @@ export interface StatementFinding {
   key?: string;
   /**
    * With `refund_missing_here`, instead of `key`: the key of a recorded refund of the same amount that no row
-   * names. It may be the refund of this row, if an earlier statement was read with other columns or another
-   * UTC offset. A person decides.
+   * names. This refund may be the refund of the row, if an earlier statement was read with other columns or
+   * another UTC offset. A person decides.
    */
   recordedKey?: string;
   /** With `fee_differs`: the fee of the row. */

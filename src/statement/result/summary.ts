@@ -42,7 +42,7 @@ export interface CurrencyTotals {
   unpaidThere: Sum;
   /** Paid payments of a reference after the first paid payment. The other sums contain them too. */
   paidTwice: Sum;
-  /** Payments of `at_edge` and `accepted_here`. Their rows may be on other statements. */
+  /** Payments of `at_edge` and `accepted_here`, whose rows may be on other statements. */
   onOtherStatements: Sum;
   /** Matched rows of payments that were completed outside of the period. `stored` does not contain them. */
   ofOtherDays: Sum;
@@ -81,11 +81,11 @@ export interface StatementSummary {
     /** All rows that were read, with the bad ones. Blank lines and comments are not rows. */
     read: number;
     bad: number;
-    /** Rows of another shop, by `clientIdPrefix`. They are not compared. */
+    /** Rows of another shop, by `clientIdPrefix`. These rows are not compared. */
     foreign: number;
     /** Rows that are unpaid on both sides. */
     unpaid: number;
-    /** Rows with a time outside of the period. They are compared like other rows. */
+    /** Rows with a time outside of the period. These rows are compared like other rows. */
     outsidePeriod: number;
     /** Paid rows that agree with the stored payment. */
     matched: number;

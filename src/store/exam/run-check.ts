@@ -109,7 +109,10 @@ export async function runCheck<Tx>(
   }
 }
 
-/** Returns a step that ends a check. Its error has the name of the step, which is not a call of the check. */
+/**
+ * Returns a step that ends a check. The error of the step has the name of the step, because the step is not a
+ * call of the check.
+ */
 function ending(watch: CallWatch, step: string, run: () => Promise<void>): () => Promise<void> {
   return () =>
     watch.during(step, run).catch((cause: unknown) => {

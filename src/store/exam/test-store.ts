@@ -47,7 +47,7 @@ export interface StoreExamOptions<Tx> extends StoreExam<Tx> {
    * @default "store"
    */
   name?: string;
-  /** Registers one test: jest's `it`, or `test` of node:test. Its `skip` is not used. */
+  /** Registers one test: jest's `it`, or `test` of node:test. The `skip` of this function is not used. */
   test: {
     (name: string, run: () => Promise<void>): unknown;
     skip?: (name: string, run: () => Promise<void>) => unknown;
@@ -89,7 +89,7 @@ const checks = groups.flatMap(([member, group]) =>
 
 /**
  * Registers the tests that every {@link PaymentStore} must pass: contract, isolation, uniqueness, leases and
- * races. They need no particular test runner. A failed test shows the line of the contract and the last
+ * races. The tests need no particular test runner. A failed test shows the line of the contract and the last
  * calls. Leases are as short as 50 ms, by the store's own clock. Allow each test ten seconds.
  *
  * @example

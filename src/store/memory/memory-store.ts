@@ -47,8 +47,9 @@ export interface MemoryTx {
 }
 
 /**
- * Stores everything in this process and loses it when the process exits. It is for tests and first tries, and
- * runs one transaction at a time. The kit refuses it with `store_not_durable` if NODE_ENV is production.
+ * Stores everything in this process and loses it when the process exits. This store is for tests and first
+ * tries, and runs one transaction at a time. The kit refuses it with `store_not_durable` if NODE_ENV is
+ * production.
  */
 export class MemoryStore implements PaymentStore<MemoryTx> {
   readonly durable = false;

@@ -45,7 +45,7 @@ export function sqliteStore(
  * package `pg`. The first use connects, and creates the tables in the first schema of the search path.
  *
  * Each transaction holds one client of the pool until it ends. Give your own pool at least four more clients
- * than handlers run at the same time. Otherwise handlers can keep webhooks from being recorded.
+ * than handlers run at the same time. Otherwise handlers can prevent the recording of webhooks.
  *
  * Rejections: `driver_missing`, `store_unavailable`, `store_busy` (a lock not free within `busyTimeoutMs`),
  * `schema_too_new`, `store_closed`.
@@ -81,8 +81,8 @@ function splitOptions(address: string): [string, SqlStoreOptions] {
  * processes and hosts. Needs the package `mysql2`. The first use connects and creates the tables.
  *
  * Each transaction holds one connection of the pool until it ends, at READ COMMITTED. Give your own pool at
- * least four more connections than handlers run at the same time. Otherwise handlers can keep webhooks from
- * being recorded. The connection's character set must be utf8mb4, which is the driver's default.
+ * least four more connections than handlers run at the same time. Otherwise handlers can prevent the
+ * recording of webhooks. The connection's character set must be utf8mb4, which is the driver's default.
  *
  * Rejections: `driver_missing`, `store_unavailable`, `store_busy` (a lock not free in `busyTimeoutMs`,
  * rounded up to seconds; with the caller's pool, in the time that the server sets), `schema_too_new`,

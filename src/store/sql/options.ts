@@ -13,10 +13,10 @@ export interface SqlStoreOptions {
   tablePrefix?: string | undefined;
   /**
    * The time, from 0 to 3,600,000 milliseconds, for which a statement of the kit may wait for another
-   * transaction's lock. Then it rejects with `store_busy`. On PostgreSQL, and on MySQL with the store's own
-   * pool, it also limits a handler's statements. On both, a short statement of the kit may have no answer for
-   * one to three seconds more. The kit then cuts the connection off, and the statement rejects with
-   * `store_unavailable`.
+   * transaction's lock. After this time, the statement rejects with `store_busy`. On PostgreSQL, and on MySQL
+   * with the store's own pool, it also limits a handler's statements. On both, a short statement of the kit
+   * may have no answer for one to three seconds more. The kit then cuts the connection off, and the statement
+   * rejects with `store_unavailable`.
    *
    * @default 3000
    */
@@ -31,7 +31,7 @@ export interface SqlStoreOptions {
   maxConnections?: number | undefined;
   /**
    * Whether each connection prepares statements once and then reuses them: the kit's own statements, and
-   * writes that handlers repeat. This needs PostgreSQL and the store's own pool. If a pooler gives one
+   * writes that handlers repeat. The option needs PostgreSQL and the store's own pool. If a pooler gives one
    * session to several clients, the kit prepares none. An example is PgBouncer before 1.21 in transaction
    * mode. In an address: `?preparedStatements=false`.
    *

@@ -222,7 +222,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   backup(file: string): Promise<{ bytes: number }> {
-    // This does not call `#use`, because a person may want a backup before the tables are upgraded.
+    // This method does not call `#use`, because a person may want a backup before the tables are upgraded.
     return this.#track(async () => {
       if (this.#driver.backup) return this.#driver.backup(file);
       const tools = "pg_dump for PostgreSQL, mysqldump or mariadb-dump for MySQL";

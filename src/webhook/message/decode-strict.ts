@@ -19,9 +19,9 @@ const surrogate = /\p{Surrogate}/u;
 
 /**
  * Decodes a body strictly, so that two readers of the same bytes cannot differ. The body must be valid UTF-8
- * without a byte order mark. It must be one JSON object of at most 32 levels. No object may repeat a key
- * (compared after unescaping), and no string may contain a lone surrogate. Keys such as `__proto__` become
- * own properties and change no prototype. Never throws.
+ * without a byte order mark. The body must be one JSON object of at most 32 levels. No object may repeat a
+ * key (compared after unescaping), and no string may contain a lone surrogate. Keys such as `__proto__`
+ * become own properties and change no prototype. Never throws.
  */
 export function decodeStrict(rawBody: Buffer): Decoded {
   // This check comes before decoding, because Buffer's decoder replaces invalid bytes.

@@ -12,7 +12,7 @@ export interface FieldRule<Value> {
 
 const unprintable = /[\p{Cc}\p{Surrogate}]/u;
 
-/** Returns a schema for text. Its length is in UTF-16 units. zod's own `max` counts code points. */
+/** Returns a schema for text with limits in UTF-16 units. zod's own `max` counts code points. */
 const text = (min: number, max: number) =>
   z.string().refine((value) => value.length >= min && value.length <= max && !unprintable.test(value));
 

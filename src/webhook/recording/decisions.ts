@@ -63,13 +63,13 @@ export class Decisions {
     return { outcome: "unrecognised", reason: `type ${messageType}, topic ${topic}`, events: [event] };
   }
 
-  /** Adds the events of a decision to those that are saved. */
+  /** Adds the events of a decision to the saved events. */
   raise(events: readonly EventDraft[], clientId: string | undefined): void {
     const { newId, now: recordedAt } = this.#parts;
     for (const draft of events) this.events.push(stampEvent(draft, { newId, recordedAt, clientId }));
   }
 
-  /** Adds the new outcome of a stored webhook, and its events, to those that are saved. */
+  /** Adds the new outcome of a stored webhook, and its events, to the saved changes. */
   rematch(receiptId: string, decided: Exclude<Decided, { outcome: "duplicate" }>, clientId?: string): void {
     const { outcome, reason, events } = decided;
     const because = reason === undefined ? {} : { reason };
@@ -171,7 +171,9 @@ class LockedPayments {
     return (this.#byServiceId.get(id) ?? clientId) !== clientId;
   }
 
-  /** Replaces the payment. Its reference never changes. Its service id is set once at most. */
+  /**
+   * Replaces the payment. The reference of a payment never changes, and its service id is set once at most.
+   */
   update(payment: Payment): void {
     const { clientId, reference } = payment;
     const before = this.#payments.get(clientId)!;

@@ -3,7 +3,10 @@ import { GroupCommit } from "../../shared/group-commit.js";
 import { type RecordingParts } from "./recording-parts.js";
 import { rematch } from "./rematch.js";
 
-/** Matches webhooks again after their commit. Their payment may be stored between decision and commit. */
+/**
+ * Matches webhooks again after their commit. The payment of a webhook may be stored between the decision and
+ * the commit.
+ */
 export class LateMatches<Tx> {
   readonly #parts: RecordingParts<Tx>;
   /** Searches for payments by the clientIds of webhooks with other prefixes, in groups. */

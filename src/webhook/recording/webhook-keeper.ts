@@ -13,7 +13,9 @@ export interface KeeperParts {
   recorder: Pick<Recorder<unknown>, "record" | "recordAll">;
   /** Takes webhooks that the store cannot take. `undefined` if no spool is configured. */
   spool: Spool | undefined;
-  /** Rejects if the store cannot write at present. Then a failure is not the fault of a single webhook. */
+  /**
+   * Rejects if the store cannot write at present. In this case, a single webhook did not cause the failure.
+   */
   probe: () => Promise<unknown>;
   notify: Notify;
   /** The maximum number of spooled webhooks in one commit. */
@@ -135,7 +137,7 @@ export class WebhookKeeper {
     if (refused) await this.keep(refused, false).catch(() => {});
   }
 
-  /** Starts to record spooled webhooks, including those that earlier processes left. */
+  /** Starts to record spooled webhooks, including webhooks that earlier processes left. */
   start(): void {
     if (!this.#parts.spool || this.#timer) return;
     this.#timer = setInterval(() => this.#drain(), this.#parts.drainMs).unref();

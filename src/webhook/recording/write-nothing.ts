@@ -1,6 +1,9 @@
 import { type PaymentStore } from "../../store/contract.js";
 
-/** The running writes, by store. While a write hangs, later calls wait for it and start no other. */
+/**
+ * The running writes, by store. While a write hangs, later calls wait for this write and do not start
+ * another.
+ */
 const writes = new WeakMap<object, Promise<true>>();
 
 /** Resolves to `true` after a commit that changes nothing, because no webhook has the receiptId `health`. */

@@ -33,7 +33,8 @@ export interface FieldsSignatureOptions<
 /**
  * Returns a scheme with an HMAC over fields of the body, joined by commas. The scheme covers only these
  * fields. Handlers get all other fields as `untrusted`, and no decision depends on these fields. No signing
- * time is signed, so an old webhook stays valid forever. This is harmless because `completed` is final.
+ * time is signed, so an old webhook stays valid forever. An old webhook is harmless, because `completed` is
+ * final.
  *
  * @throws ConfigurationError as `hmacSignature`, and `option_missing`, `signed_field_unknown` or
  * `signature_coverage_too_small`

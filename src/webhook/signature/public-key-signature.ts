@@ -35,8 +35,8 @@ const optionNames = {
 } satisfies NamesOf<PublicKeySignatureOptions>;
 
 /**
- * Returns a scheme with a public-key signature over the raw body, in hexadecimal. It covers all fields of the
- * webhook.
+ * Returns a scheme with a public-key signature over the raw body, in hexadecimal. The signature covers all
+ * fields of the webhook.
  *
  * @throws ConfigurationError `key_invalid`, `option_missing` or `option_invalid`
  */

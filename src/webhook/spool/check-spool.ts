@@ -3,8 +3,8 @@ import { type StoreTie } from "./store-tie.js";
 import { type SpoolDirectory } from "./spool-directory.js";
 
 /**
- * Throws the problem that keeps the spool from taking webhooks, or from returning webhooks that wait. Creates
- * nothing.
+ * Throws the problem because of which the spool cannot take webhooks, or cannot return webhooks that wait.
+ * Creates nothing.
  *
  * @throws TillkitError `path_exposed`; `spool_unavailable` for the directory of another store; otherwise the
  * error of the file system, or an error for a missing or damaged file

@@ -22,8 +22,8 @@ export interface DrainOptions {
    */
   maxGroup?: number | undefined;
   /**
-   * Returns whether a rejection of `record` means that the webhook can never be recorded. Then the drain sets
-   * the webhook aside.
+   * Returns whether a rejection of `record` means that the webhook can never be recorded. If so, the drain
+   * sets the webhook aside.
    * @default never
    */
   isHopeless?: ((error: unknown) => boolean) | undefined;
@@ -96,8 +96,9 @@ export async function drainSpool(draining: Draining): Promise<DrainResult> {
 }
 
 /**
- * Yields this process's own segments first, then those of dead processes, which it adopts one by one. The
- * active segment is rotated only at the end, so that a failing store does not cause a new file at each drain.
+ * Yields this process's own segments first. Then adopts and yields the segments of dead processes, one by
+ * one. The active segment is rotated only at the end, so that a failing store does not cause a new file at
+ * each drain.
  */
 async function* nextSegment(draining: Draining, left: unknown[], done: DrainResult): AsyncGenerator<string> {
   const { directory, own, writer, setAside, isClosed } = draining;

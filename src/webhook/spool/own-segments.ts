@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { failedWith, segmentEnding, type SegmentFile, type SpoolDirectory } from "./spool-directory.js";
 
-/** The segments of this spool, in their order. A heartbeat keeps other processes from adopting them. */
+/** The segments of this spool, in their order. A heartbeat prevents their adoption by other processes. */
 export class OwnSegments {
   readonly #directory: SpoolDirectory;
   readonly #options: { heartbeatMs: number; deadAfterMs: number };

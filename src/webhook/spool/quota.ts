@@ -1,6 +1,6 @@
 import { type SpoolDirectory } from "./spool-directory.js";
 
-/** The limit of the bytes in all segments of the directory, including those of other processes. */
+/** The limit of the bytes in all segments of the directory, including segments of other processes. */
 export type Quota = ReturnType<typeof createQuota>;
 
 /** Returns a quota that notices the bytes of other processes after at most `maxAgeMs`. */

@@ -7,8 +7,8 @@ export interface SpooledWebhook {
   /** The time at which the webhook arrived: ISO 8601 UTC. */
   receivedAt: string;
   /**
-   * The fields that the signature covered on arrival. The drain uses these fields, and not those of a newer
-   * configuration.
+   * The fields that the signature covered on arrival. The drain uses these fields, and not the fields of a
+   * newer configuration.
    */
   covers: "body" | readonly string[];
   /** The exact bytes that arrived. */
@@ -31,15 +31,17 @@ export const noKey = "the directory has no key to check its digest";
 /** The maximum number of bytes of a line besides its content. */
 export const lineOverhead = 80;
 
-/** Returns the content of a webhook's line. It contains no line break, because JSON escapes them. */
+/**
+ * Returns the content of a webhook's line. The content has no line break, because JSON escapes line breaks.
+ */
 export function encodeContent({ receiptId, receivedAt, covers, rawBody }: SpooledWebhook): Buffer {
   return Buffer.from(JSON.stringify({ receiptId, receivedAt, covers, rawBody: rawBody.toString("base64") }));
 }
 
 /**
  * Returns the line with this content: `2 <length> <digest> <JSON>`. The first field is the version of the
- * format. The length is in bytes. The digest is the content's HMAC-SHA256 with the directory's key. It proves
- * that a spool of this directory wrote the line, and that the line has not changed.
+ * format. The length is in bytes. The digest is the content's HMAC-SHA256 with the directory's key. The
+ * digest proves that a spool of this directory wrote the line, and that the line has not changed.
  */
 export function encodeLine(content: Buffer, key: KeyObject): Buffer {
   const digest = digestOf(content, key).toString("hex");

@@ -23,7 +23,7 @@ interface SegmentCount {
 
 const uncounted: SegmentCount = { size: 0, records: 0, oldestAt: undefined };
 
-/** Returns a function that counts the waiting webhooks. It usually reads only new bytes. */
+/** Returns a function that counts the waiting webhooks. The function usually reads only new bytes. */
 export function createSegmentCounter(directory: SpoolDirectory): () => Promise<Omit<SpoolStats, "setAside">> {
   let known = new Map<string, SegmentCount>();
 

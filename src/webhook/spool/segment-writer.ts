@@ -7,7 +7,7 @@ import { encodeLine, lineOverhead } from "./record-line.js";
 import { readOrMakeKey } from "./spool-key.js";
 import { ifFound, spoolClosed, type SpoolDirectory, spoolFailure } from "./spool-directory.js";
 
-/** The size at which a segment is closed. It is small, so that an interrupted drain repeats little. */
+/** The size at which a segment is closed. The size is small, so that an interrupted drain repeats little. */
 const segmentBytes = 4 * 1024 * 1024;
 
 /** The segment that is being written. */

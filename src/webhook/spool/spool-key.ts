@@ -46,7 +46,7 @@ export async function readOrMakeKey(directory: SpoolDirectory): Promise<KeyObjec
   try {
     await directory.write(keyFile, randomBytes(keyBytes), "link");
   } catch (error) {
-    // EEXIST means that another process was faster. Its key is used.
+    // EEXIST means that another process was faster. The key of that process is used.
     if (!failedWith(error, "EEXIST")) throw error;
   }
   return (await readSpoolKey(directory))!;

@@ -19,7 +19,7 @@ import {
 export interface SpoolOptions {
   /**
    * The directory of the segments. The first append creates it, for this user only. Several processes may
-   * share it. It must be on a local disk, because network file systems may return cached results.
+   * share it. The directory must be on a local disk, because network file systems may return cached results.
    */
   directory: string;
   /**
@@ -97,11 +97,11 @@ export function openSpool(options: SpoolOptions) {
       tie.problem ? Promise.reject(tie.problem) : writer.append(encodeContent(webhook)),
 
     /**
-     * Calls `record` for the spooled webhooks: first for this process's own segments, then for those of dead
-     * processes. Within a segment, the order is kept. Webhooks that are appended meanwhile may have to wait
-     * for the next drain. A rejection stops the drain, unless an option handles the rejection. After a crash
-     * or a rejection, a webhook may be recorded again, so `record` must be idempotent by `receiptId`. Never
-     * rejects. A second call joins the running drain.
+     * Calls `record` for the spooled webhooks: first for this process's own segments, then for the segments
+     * of dead processes. Within a segment, the order is kept. Webhooks that are appended meanwhile may have
+     * to wait for the next drain. A rejection stops the drain, unless an option handles the rejection. After
+     * a crash or a rejection, a webhook may be recorded again, so `record` must be idempotent by `receiptId`.
+     * Never rejects. A second call joins the running drain.
      */
     drain(
       record: (webhook: SpooledWebhook) => Promise<void>,

@@ -51,7 +51,7 @@ export class StoreTie {
     if (this.problem || !this.#isTied) await this.read();
   }
 
-  /** Writes the store, and a webhook that it has, into the file. */
+  /** Writes the identity of the store, and the receiptId of a webhook in the store, into the file. */
   async remember(tie: Tie): Promise<void> {
     await this.#directory.write(tieFile, JSON.stringify(tie), "rename");
   }

@@ -48,7 +48,9 @@ export function copyable(id: string, name: string, value: string): Html {
   return copyableFact(id, name, html`<code id="${id}">${breakable(value)}</code>`);
 }
 
-/** Returns one named secret. It is shown only after a click, and can be copied without being shown. */
+/**
+ * Returns one named secret. The secret is shown only after a click, and can be copied without being shown.
+ */
 export function secret(id: string, name: string, value: string): Html {
   const shown = html`<details>
     <summary>Show <span class="hidden">${name}</span></summary>

@@ -12,7 +12,7 @@ import {
 } from "./adapter-steps.js";
 import { type Checks } from "./steps.js";
 
-/** The number of versions of one record. It is too large for a column of one byte. */
+/** The number of versions of one record. This number is too large for a column of one byte. */
 const versions = 260;
 
 /** The maximum time for the writes. Over a slow network, the check makes fewer versions. */

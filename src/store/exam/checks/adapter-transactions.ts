@@ -79,7 +79,7 @@ export const adapterTransactionChecks: Checks<Adapter> = {
       const get = (target: typeof adapter, name: string): unknown =>
         name === "write" ? write : Reflect.get(target, name);
       const failing = storeOver(new Proxy(adapter, { get }), { busyTimeoutMs: 0 });
-      // This uses a payment, because a store may have separate columns for payments.
+      // The check uses a payment, because a store may have separate columns for payments.
       await assert.rejects(saved(failing, { updated: [payment("p1", { status: "changed" })] }));
       same(await storeOver(other as typeof adapter).find("p1"), payment("p1"));
     }

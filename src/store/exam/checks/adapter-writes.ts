@@ -147,8 +147,8 @@ const maxLateMs = 100;
 const maxUndecided = 10;
 
 /**
- * Runs four writes at the same time. They share one record, at the given position among their changes, and
- * each has two other records. Expects exactly one complete write, and nothing of the other writes.
+ * Runs four writes at the same time. The writes share one record, at the given position among their changes.
+ * Each write has two other records. Expects exactly one complete write, and nothing of the other writes.
  */
 async function expectOneDone(
   adapters: readonly Adapter[],

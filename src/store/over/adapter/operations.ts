@@ -25,7 +25,10 @@ export class Conflict extends Error {
 /** An adapter of either kind. */
 export type Adapter = TransactionAdapter<object> | BatchAdapter<unknown>;
 
-/** The function that a transaction runs. It gets the application's `tx` and a function to write changes. */
+/**
+ * The function that a transaction runs. The function gets the application's `tx` and a function to write
+ * changes.
+ */
 type Run<T> = (tx: object, write: (changes: readonly RecordChange[]) => Promise<void>) => Promise<T>;
 
 /**
@@ -61,7 +64,8 @@ export class Operations {
     if (!adapter.transaction) return this.#batch(adapter, run);
     let failure: { error: unknown } | undefined;
     const noted = async (tx: object): Promise<T> => {
-      // Some databases call this function again after their own conflict. Then only the last error counts.
+      // Some databases call this function again after their own conflict. In this case, only the last error
+      // is used.
       failure = undefined;
       try {
         return await run(tx, (changes) => write(() => adapter.write(changes, tx), changes, 0));

@@ -44,7 +44,10 @@ export class KeyedRecords {
     return this.#repeat((trustsNewIds) => this.#transact(run, trustsNewIds));
   }
 
-  /** Marks a transaction that settles a run. It is not repeated. Until it ends, `renew` changes nothing. */
+  /**
+   * Marks a transaction that settles a run. Such a transaction is not repeated. Until it ends, `renew`
+   * changes nothing.
+   */
   willSettle(draft: Draft, run: string): void {
     this.#settling.set(draft, run);
   }

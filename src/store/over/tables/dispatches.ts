@@ -47,7 +47,10 @@ const maxUnmarkedMs = 50 * 24 * 60 * 60 * 1000;
 /** The maximum wait of a settlement for a renewal, because the renewal may itself wait for the settlement. */
 const maxRenewalWaitMs = 500;
 
-/** Returns the key of a run. It contains the fence, because a hanging transaction may settle an older run. */
+/**
+ * Returns the key of a run. The key contains the fence, because a hanging transaction may settle an older
+ * run.
+ */
 const runKey = (run: RunKey): string => `${dispatchKey(run)} ${run.fence}`;
 
 /** Returns the fields of a dispatch that waits from now on. */
@@ -275,7 +278,7 @@ export class Dispatches {
   }
 }
 
-/** Leases a dispatch. Returns `undefined` if it has changed since it was found. */
+/** Leases a dispatch. Returns `undefined` if the dispatch has changed since it was found. */
 function lease(
   draft: Draft,
   entry: DispatchEntry,

@@ -91,7 +91,7 @@ export class Events {
     const unknown = unknownAmong(handlers, registered);
     if (unknown.length === 0) return;
     const forgotten = unknown.filter(({ since }) => since !== undefined);
-    // This also runs before the registration, so that little is left to do after it.
+    // Most of the work is done here, so that the call after the registration has little to do.
     for (const handler of forgotten) await this.#dispatchSince(handler);
     const id = newId();
     const newest = await this.#newest();

@@ -30,16 +30,18 @@ export interface Dialect {
   readonly forUpdateSkipLocked: string;
   readonly forShare: string;
   /**
-   * Whether rows commit in the order of their numbers, because one transaction writes at a time. Then the kit
-   * stores the number of the last event that has its dispatches. On other databases, it marks each event that
-   * has none yet.
+   * Whether rows commit in the order of their numbers, because one transaction writes at a time. In this
+   * case, the kit stores the number of the last event that has its dispatches. On other databases, the kit
+   * marks each event without dispatches.
    */
   readonly commitsInOrder: boolean;
   /** The maximum number of rounds in which one transaction gives events their dispatches. */
   readonly maxExpansionRounds: number;
   /** Whether partial indexes are used, so that each row is in few of them. See the migrations of SQLite. */
   readonly sparesIndexes: boolean;
-  /** Whether the indexes by clientId contain only rows that no eventKey finds. See `aboutClient`. */
+  /**
+   * Whether the indexes by clientId contain only rows that cannot be found by an eventKey. See `aboutClient`.
+   */
   readonly listsFewByClient: boolean;
   /** Returns the clause after a table's name that forces this index. Empty if none is necessary. */
   forceIndex(index: string): string;

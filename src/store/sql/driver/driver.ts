@@ -86,7 +86,10 @@ export interface Driver<Raw> {
    * connection is taken or cannot be opened. Absent if the driver has none.
    */
   beginPipelined?(): Promise<OpenTransaction<Raw> | undefined>;
-  /** Runs statements outside of any transaction. They see committed rows, and wait at most for a commit. */
+  /**
+   * Runs statements outside of any transaction. These statements see committed rows, and wait at most for a
+   * commit.
+   */
   readonly reader: Session;
   /** A reader for queries that may take long. Absent if no statement has a time limit. */
   readonly slowReader?: Session;

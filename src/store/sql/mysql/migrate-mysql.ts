@@ -60,8 +60,8 @@ async function claim(
 }
 
 /**
- * Returns the session for statements that may run again: it repeats them after conflicts. It ignores columns
- * and keys that an interrupted step has already made or dropped.
+ * Returns the session for statements that may run again: the session repeats them after conflicts. It ignores
+ * columns and keys that an interrupted step has already made or dropped.
  */
 function repeatable(session: Session): Session {
   const run = async (sql: string, params: readonly unknown[]) => {

@@ -178,8 +178,8 @@ const keepRefunds = (t: Tables, type: Types): string[] => [
 ];
 
 /**
- * Adds `attention`, the reason why a person has to see a row. Its indexes replace the index of parked
- * webhooks.
+ * Adds `attention`, the reason why a person has to see a row. The indexes of this column replace the index of
+ * parked webhooks.
  */
 const keepNeeds = (t: Tables, type: Types): string[] => [
   `alter table ${t.payments} add column attention varchar(32) ${type.text},

@@ -107,7 +107,8 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     const { ask, abandon, rollback, commit } = this.#watch(connection);
     const send = (sql: string) => ask(() => connection.query(sql));
     try {
-      // This affects only the next transaction, so the session of an application's pool stays unchanged.
+      // The statement affects only the next transaction, so the session of an application's pool stays
+      // unchanged.
       if (!this.#own) await send("set transaction isolation level read committed");
       await send("start transaction");
     } catch (error) {

@@ -124,7 +124,10 @@ export async function mysqlWaitsForLock(asking: Session, connection: MysqlConnec
   return rows.length > 0;
 }
 
-/** Returns the driver's own connection. It stays the same when the pool gives it out in a new wrapper. */
+/**
+ * Returns the driver's own connection. This connection stays the same when the pool gives it out in a new
+ * wrapper.
+ */
 export function physical(connection: MysqlConnection): { stream?: Partial<Socket> } {
   return (connection as { connection?: object }).connection ?? connection;
 }

@@ -43,9 +43,9 @@ export function asPool<Pool>(tx: SqlTx, Class?: { prototype: Pool }, types?: unk
 class OrmPool extends EventEmitter {
   readonly #tx: SqlTx;
   readonly #types: unknown;
-  /** The newest step of this connection. It never rejects. */
+  /** The newest step of this connection. The step never rejects. */
   #newest: Promise<unknown> = Promise.resolve();
-  /** The emitter of pg's protocol events. It never emits one. */
+  /** The emitter of pg's protocol events. The emitter never emits an event. */
   readonly connection = new EventEmitter();
 
   constructor(tx: SqlTx, types: unknown) {

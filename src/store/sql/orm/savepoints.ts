@@ -24,7 +24,7 @@ export class Savepoints<Raw> {
 
   constructor(tx: Transaction<Raw>) {
     this.#tx = tx;
-    // This lets the waiting sessions continue, and their statements are refused.
+    // The waiting sessions continue, and their statements are refused.
     tx.onClosed = () => this.#endTurn?.();
   }
 

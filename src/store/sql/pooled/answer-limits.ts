@@ -7,7 +7,9 @@ import { type Purpose } from "../driver/driver.js";
 /** Sends a statement on one connection. Settles with the statement, or when the connection is cut off. */
 export type Ask = <T>(send: () => Promise<T>, purpose?: Purpose) => Promise<T>;
 
-/** A connection. Its `session` stays the same when the pool gives the connection out again. */
+/**
+ * A connection. The `session` of a connection stays the same when the pool gives the connection out again.
+ */
 interface Watched {
   session: object;
   query(sql: string): Promise<unknown>;
@@ -140,7 +142,8 @@ export class AnswerLimits {
   }
 
   #onLate(asked: Asked): void {
-    // After a pause of this process, the answer may have arrived. It is read before this callback.
+    // After a pause of this process, the answer may have arrived. The answer is then read before this
+    // callback.
     setImmediate(() => void this.#endLate(asked));
   }
 

@@ -8,8 +8,8 @@ const retryAfterMs = 5000;
 
 /**
  * The pipelined connection of a driver, which sends statements before the previous ones have their results.
- * Only the recording of webhooks uses it. One is enough: one commit is under way at a time, and during a slow
- * commit, plain connections are used.
+ * Only the recording of webhooks uses it. One connection is enough, because one commit is under way at a
+ * time. During a slow commit, plain connections are used.
  */
 export abstract class PipelinedConnection<
   Pool extends { end(): Promise<unknown> },

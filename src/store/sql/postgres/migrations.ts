@@ -31,7 +31,7 @@ export function postgresSchema(tables: Tables): Schema {
   };
 }
 
-/** The type of ids. It sorts ids by their bytes, independent of the collation of the database. */
+/** The type of ids. This type sorts ids by their bytes, independent of the collation of the database. */
 const id = 'text collate "C"';
 
 const createTables = (t: Tables): string[] => [

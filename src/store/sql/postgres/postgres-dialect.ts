@@ -123,9 +123,9 @@ function isUnable(error: unknown): boolean {
 export interface NumberedStatement {
   text: string;
   /**
-   * The name under which each connection prepares the statement once. It is a hash of the text, so another
-   * process that shares the session cannot prepare a different statement under this name. Only the first
-   * `maxNames` different statements get a name.
+   * The name under which each connection prepares the statement once. The name is a hash of the text, so
+   * another process that shares the session cannot prepare a different statement under this name. Only the
+   * first `maxNames` different statements get a name.
    */
   name?: string;
 }

@@ -31,7 +31,7 @@ export async function isNewest(session: Session, schema: Schema): Promise<boolea
 
 /** Upgrades the tables to the newest version. The caller must keep other processes out until the end. */
 export async function applyMissingSteps(session: Session, schema: Schema): Promise<void> {
-  // This may wait for another process that upgrades the tables, so read the version after it.
+  // This statement may wait for another process that upgrades the tables, so the version is read after it.
   await session.run(schema.createMeta, []);
   const version = expectKnown(await storedVersion(session, schema), schema);
   for (const step of schema.steps.slice(version))

@@ -11,8 +11,8 @@ export const withheldStep = (t: Tables): string[] => [
 ];
 
 /**
- * Adds `attention`, the reason why a person has to see a row. Its indexes replace the index of parked
- * webhooks.
+ * Adds `attention`, the reason why a person has to see a row. The indexes of this column replace the index of
+ * parked webhooks.
  */
 export const needsStep = (t: Tables): string[] => [
   `alter table ${t.payments} add column attention text`,

@@ -14,7 +14,8 @@ interface Waiter {
  * Shares syncs of the write-ahead log between commits. The log is one file, written in order, so one sync
  * also makes the earlier commits durable. If other transactions wait in the queue, a handler's transaction
  * commits without a sync, and its promise resolves after the next sync. A power failure before that undoes
- * the newest of these transactions completely. Their marks "done" are lost, too, so the handlers run again.
+ * the newest of these transactions completely. The marks "done" of these transactions are lost, too, so the
+ * handlers run again.
  */
 export class LogSyncs {
   readonly #writer: SqliteConnection;

@@ -92,8 +92,8 @@ export function refuseExposedFiles(file: string): void {
 
 /**
  * Returns whether this version of SQLite can lose a committed write when two connections write and checkpoint
- * a write-ahead log at the same time. This is true from 3.7.0 to 3.51.2, except for 3.44.6 and later patches
- * of 3.44, and for 3.50.7 and later patches of 3.50.
+ * a write-ahead log at the same time. The fault exists from 3.7.0 to 3.51.2, except for 3.44.6 and later
+ * patches of 3.44, and for 3.50.7 and later patches of 3.50.
  */
 export function isAffected(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);

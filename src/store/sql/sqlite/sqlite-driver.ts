@@ -178,9 +178,9 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
   }
 
   /**
-   * Copies the log into the file and empties it, unless another connection needs the log. SQLite does that at
-   * the close, but `@photostructure/sqlite` does not: its prepared statements keep a closed connection half
-   * open.
+   * Copies the log into the file and empties it, unless another connection needs the log. SQLite usually
+   * empties the log at the close. With `@photostructure/sqlite`, prepared statements keep a closed connection
+   * half open, so SQLite does not empty the log.
    */
   #emptyLog(): boolean {
     try {

@@ -25,7 +25,10 @@ export function aboutClient(
   };
 }
 
-/** Returns whether the eventKey leads to the webhook. Then the index by clientId need not contain it. */
+/**
+ * Returns whether the webhook can be found by its eventKey, so that the index by clientId does not contain
+ * it.
+ */
 export function isUnlisted({ clientId, eventKey, outcome, kind }: WebhookRecord): boolean {
   if (clientId === undefined || outcome !== "applied" || kind !== undefined) return false;
   return isInEventKeys(clientId) && eventKey.startsWith(keyStart(clientId));

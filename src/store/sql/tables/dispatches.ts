@@ -139,8 +139,8 @@ function waitFor({ now }: Dialect, ms: number): Fragment {
 }
 
 /**
- * Returns one SQL fragment for each handler name. It selects the handler's due dispatches of the given event
- * types.
+ * Returns one SQL fragment for each handler name. The fragment selects the handler's due dispatches of the
+ * given event types.
  */
 function dueBranches(
   { dialect, tables }: Database,
@@ -271,7 +271,7 @@ export async function retireDispatches(
     where h.name = handler and (h.event = '*' or h.event = event_type))`;
   let retired = 0;
   for (const unfinished of ["open_handler = ?", "dead = 1 and handler = ?"]) {
-    // The lock waits for a run that is about to commit. Its dispatch is then no longer found.
+    // The lock waits for a run that is about to commit. The dispatch of this run is then no longer found.
     const { rows } = await tx.run<{ event_id: string }>(
       `select event_id from ${t.dispatches} where ${unfinished} and ${unwanted} order by event_seq limit ? ${dialect.forUpdate}`,
       [handler, limit - retired],

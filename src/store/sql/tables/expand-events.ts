@@ -27,8 +27,8 @@ export async function keepHandlers(tx: Transaction, { dialect, tables }: Databas
 
 /**
  * Returns an expression for the number of the newest event with dispatches, for dialects with
- * `commitsInOrder`. It is null if there is no handler, so that no event is read: a new handler starts with
- * later events.
+ * `commitsInOrder`. The expression is null if there is no handler. No event is then read, because a new
+ * handler starts with later events.
  */
 function lastExpanded(tables: Tables): string {
   return `(select cast(value as integer) from ${tables.meta}

@@ -110,7 +110,7 @@ export async function deleteHandlers(
 
 /**
  * Reads the registered handlers. Counts the dead dispatches of each handler, and its open dispatches,
- * including those that are not made yet.
+ * including dispatches that are not made yet.
  */
 export async function summarizeHandlers(reader: Session, db: Database): Promise<HandlerSummary[]> {
   const { tables: t } = db;

@@ -71,7 +71,10 @@ function namedPayments(
   };
 }
 
-/** Locks the named payments or, if given, those with the clientIds. Locks in clientId order. */
+/**
+ * Locks the payments with these keys. Uses `clientIds` instead, if given, unless the dialect has `amongRows`.
+ * Locks in clientId order.
+ */
 async function lockPayments(
   tx: Transaction,
   db: Database,

@@ -65,7 +65,7 @@ export function readPaymentsPage(
   const [behind, direction] = newestFirst ? ["<", "desc"] : [">", "asc"];
   const isOfState = state !== undefined && reference === undefined;
   const conditions = [
-    // A reference has few payments. This form keeps the database from reading an index of states for them.
+    // A reference has few payments. With this form, the database does not read an index of states for them.
     { sql: isOfState ? "state = ?" : "coalesce(state, '') = ?", params: [state] },
     { sql: "attention = ?", params: [need] },
     { sql: "reference = ?", params: [reference] },
@@ -73,8 +73,8 @@ export function readPaymentsPage(
     { sql: "created_at >= ?", params: [from] },
     { sql: "created_at < ?", params: [to] },
     {
-      // The first half lets the databases use the index. They would not use the index for the second half
-      // without the first.
+      // Because of the first half, the databases use the index. They would not use the index for only the
+      // second half.
       sql: `created_at ${behind}= ? and (created_at ${behind} ? or client_id ${behind} ?)`,
       params: [after?.createdAt, after?.createdAt, after?.clientId],
     },

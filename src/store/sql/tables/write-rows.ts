@@ -73,8 +73,8 @@ async function insertReporting(tx: Transaction, dialect: Dialect, batch: Batch):
 
 /**
  * Inserts many rows with each statement, for databases that do not report which rows they stored. A clash
- * undoes only its statement. Then the rows are inserted one by one. INSERT IGNORE would hide every other
- * error, too.
+ * undoes only its statement. After a clash, the rows are inserted one by one. INSERT IGNORE would hide every
+ * other error, too.
  */
 async function insertTrying(tx: Transaction, dialect: Dialect, batch: Batch): Promise<Set<unknown>> {
   const stored = new Set<unknown>();

@@ -19,7 +19,7 @@ export class TransactionParts<Raw> {
     this.#onBroken = onBroken;
   }
 
-  /** Returns the next part in the form of a transaction. Its commit does nothing. */
+  /** Returns the next part in the form of a transaction. The commit of a part does nothing. */
   next(): OpenTransaction<Raw> {
     const whole = this.#whole;
     let isBegun = false;
@@ -53,7 +53,7 @@ export class TransactionParts<Raw> {
       commit: async () => {},
       rollback: async () => {
         if (!isBegun) return;
-        // This fails if the database has ended the transaction, as MySQL does after a deadlock.
+        // The statement fails if the database has ended the transaction, as MySQL does after a deadlock.
         await whole.run(`rollback to ${savepoint}`, []).catch(this.#onBroken);
       },
       abandon: () => this.#onBroken(new Error("A statement still ran when its part had ended.")),

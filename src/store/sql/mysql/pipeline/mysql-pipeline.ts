@@ -18,8 +18,8 @@ import {
 } from "../pool.js";
 
 /**
- * A connection that takes several statements in one text. It is not in the pool, because a statement of the
- * application must not be able to contain a second statement.
+ * A connection that takes several statements in one text. This connection is not in the pool, because a
+ * statement of the application must not be able to contain a second statement.
  */
 export class MysqlPipeline extends PipelinedConnection<MysqlPool, MysqlConnection> {
   readonly #url: string;

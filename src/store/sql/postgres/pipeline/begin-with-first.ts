@@ -4,7 +4,9 @@ import { expectCommitted, type PostgresAnswer, type PostgresClient, postgresResu
 import { isSharedSession, numbered, postgresDialect } from "../postgres-dialect.js";
 import { type PipelineFailed, sendPipelined, type LeadingStatement } from "./send-pipelined.js";
 
-/** The begin of a transaction. It is sent once, either by itself or in front of the first statement. */
+/**
+ * The begin of a transaction. The begin is sent once, either separately or in front of the first statement.
+ */
 export class Begin {
   readonly #client: PostgresClient;
   readonly #ask: Ask;

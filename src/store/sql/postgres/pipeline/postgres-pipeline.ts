@@ -4,8 +4,8 @@ import { PipelinedConnection } from "../../pooled/pipelined-connection.js";
 import { openPostgresPool, type PostgresClient, type PostgresPool } from "../pool.js";
 
 /**
- * A connection in pg's pipeline mode. It is not in the pool, because in this mode a client refuses cursors
- * and streams, which handlers may want to use.
+ * A connection in pg's pipeline mode. This connection is not in the pool, because in this mode a client
+ * refuses cursors and streams, which handlers may want to use.
  */
 export class PostgresPipeline extends PipelinedConnection<PostgresPool, PostgresClient> {
   readonly #url: string;

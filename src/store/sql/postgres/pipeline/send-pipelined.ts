@@ -1,7 +1,7 @@
 import { nameOf } from "../postgres-dialect.js";
 import { type PostgresAnswer, type PostgresClient } from "../pool.js";
 
-/** A statement that is sent before a query. Its result is not read. */
+/** A statement that is sent before a query. The result of the statement is not read. */
 export interface LeadingStatement {
   text: string;
   /** The name under which each connection prepares the statement once. */
@@ -76,7 +76,7 @@ export function sendPipelined(
 
 /**
  * Returns whether the client takes queries as objects, as pg's own clients do for cursors. Clients of libpq
- * and of other packages do not.
+ * and of other packages take no objects.
  */
 export function canSendPipelined(client: PostgresClient): boolean {
   const { Query } = client.constructor as unknown as { Query?: QueryClass };

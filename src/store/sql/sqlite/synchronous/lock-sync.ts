@@ -56,8 +56,8 @@ const serviceIdIndex = paymentColumns.indexOf("service_id");
 const hasSiblingsIndex = paymentColumns.length;
 
 /**
- * Returns the queries of {@link lockSync}. They return JSON, with each payment as a list of values. A driver
- * takes much longer to make an object for each row.
+ * Returns the queries of {@link lockSync}. The queries return JSON, with each payment as a list of values. A
+ * driver takes much longer to make an object for each row.
  */
 export function lockStatements(t: Tables) {
   const columns = paymentColumns.map((column) => `p.${column}`).join(", ");

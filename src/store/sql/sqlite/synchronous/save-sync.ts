@@ -104,7 +104,7 @@ export function numberEvents(
   });
 }
 
-/** Returns the statements of {@link saveSync}. Their text is made once for each store. */
+/** Returns the statements of {@link saveSync}. The text of the statements is made once for each store. */
 export function saveStatements(tables: Tables) {
   const db: Database = { dialect: sqliteDialect, tables };
   return {
