@@ -67,7 +67,7 @@ export interface PaymentClaimRequest {
  *
  * - `kept`: the claim is stored.
  * - `invalid`: the text cannot be the number of a payment.
- * - `closed`: the payment takes no claim now.
+ * - `closed`: the payment accepts no claim now.
  */
 export type PaymentClaimOutcome = "kept" | "invalid" | "closed";
 

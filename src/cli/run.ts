@@ -7,7 +7,7 @@ import { createOutput, type Output } from "./terminal/output.js";
 import { readOwnPackage } from "./terminal/own-package.js";
 import { readEnvironment } from "./terminal/read-file.js";
 
-/** Runs the command line, and resolves to the exit code. Never rejects: an error is printed. */
+/** Runs the command line, and resolves to the exit code. Never rejects, because errors are printed. */
 export async function run(argv: readonly string[], context: ProcessContext): Promise<ExitCode> {
   // `--json` is read before the other arguments, so that errors in them are also printed as JSON.
   const output = createOutput(context, beforeOperands(argv).includes("--json"));

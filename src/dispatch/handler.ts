@@ -38,8 +38,8 @@ export type Handler<Type extends EventType, Covers extends SignedField = never, 
 /** Options of one handler. */
 export interface HandlerOptions {
   /**
-   * The durable name under which the store keeps the handler's progress. Keep the name when the code moves: a
-   * new name gets only events that are recorded from then on. 1 to 64 characters of A-Z a-z 0-9 . _ : -
+   * The durable name under which the store keeps the handler's progress. Keep the name when the code moves,
+   * because a new name gets only later events. 1 to 64 characters of A-Z a-z 0-9 . _ : -
    *
    * @default the event's name, or `any` for a handler of all events
    */

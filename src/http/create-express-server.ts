@@ -70,7 +70,9 @@ function withPrototype<Original extends typeof IncomingMessage | typeof ServerRe
 /** Servers that create requests and responses with their application's prototypes. */
 const preShaped = new WeakSet<object>();
 
-/** V8 before version 13 (Node 24) makes a new hidden class for each object whose prototype is replaced. */
+/**
+ * Whether V8 makes a new hidden class for each object whose prototype is replaced: before V8 13 (Node 24).
+ */
 const losesShapes = Number.parseInt(process.versions.v8, 10) < 13;
 
 /**

@@ -54,7 +54,8 @@ export function createBackground<Tx>(
       try {
         await ready();
       } finally {
-        // Even if the store is not available, the watch starts: the store may come back as an older copy.
+        // The watch starts even if the store is not available, because the store may come back as an older
+        // copy.
         if (!isClosed) await watch.start();
       }
     },

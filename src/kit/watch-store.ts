@@ -30,7 +30,7 @@ const maxRemembered = 2 * (checkMs / slotMs);
 
 /**
  * Returns a function that asks the store for its identity, with a limit of time. While a store hangs, no
- * second request starts: a drain of the spool, the watch and `close` all wait for the first.
+ * second request starts. A drain of the spool, the watch and `close` all wait for the first request.
  */
 export function identifier<Tx>(
   { store, newId }: Pick<Core<Tx>, "store" | "newId">,
@@ -124,7 +124,9 @@ export class StoreWatch<Tx> {
     this.#identity = found;
   }
 
-  /** Returns the newest of these webhooks. If any is gone, reports that once, and returns `undefined`. */
+  /**
+   * Returns the newest of these webhooks. If one of them is gone, reports this once, and returns `undefined`.
+   */
   async #checkWebhooks(receiptIds: readonly string[]): Promise<string | undefined> {
     for (const receiptId of receiptIds) {
       const [found] = await this.#parts.store.webhooks({ receiptId, limit: 1 });

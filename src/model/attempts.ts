@@ -2,15 +2,15 @@ import { checkAmount, sameValue } from "./money.js";
 import { type PaymentReport } from "./payment-report.js";
 import { type Money, type Payment } from "./payment.js";
 
-/** Returns whether the payment pays its order: it is completed, and was not withheld from the order. */
+/** Returns whether the payment pays its order: a completed payment that was not withheld from the order. */
 export function paysOrder({ state, withheld }: Payment): boolean {
   return state === "completed" && withheld === undefined;
 }
 
 /** Returns the payment that paid the order first. Several attempts of one order may be paid. */
 export function firstPaid(attempts: readonly Payment[]): Payment | undefined {
-  // A payment with `paid_twice` was not the first, even if its time is earlier: the clocks of two hosts may
-  // differ. After a person removed `paid_twice`, only the time decides.
+  // A payment with `paid_twice` was not the first, even if its time is earlier, because the clocks of two
+  // hosts may differ. After a person removed `paid_twice`, only the time decides.
   const placeOf = ({ attention, completedAt, clientId }: Payment): string =>
     `${attention === "paid_twice" ? 1 : 0} ${completedAt} ${clientId}`;
   return attempts.filter(paysOrder).toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))[0];

@@ -1,6 +1,6 @@
 import { type Money, type Payment } from "./payment.js";
 
-/** The facts about a payment that a person must see. Only the first that is true counts. */
+/** The facts about a payment that a person must see. Only the first true fact is used. */
 export const paymentNeeds = [
   "paid_other_amount",
   "paid_twice",

@@ -7,7 +7,7 @@ import { type TillkitEvent } from "./event-map.js";
 export interface NoticeMap {
   /** A webhook was refused before anything was recorded. `bodyHash` is a prefix of the body's SHA-256. */
   "webhook.rejected": { code: string; status: number; bodyHash?: string };
-  /** The store could not take a webhook, so the spool has it until the store can take it. */
+  /** The store could not record a webhook, so the webhook is in the spool until the store works again. */
   "webhook.spooled": { receiptId: string; error: unknown };
   /** A spooled webhook cannot be read, or cannot be recorded although the store works. Look at the file. */
   "webhook.set_aside": { reason: string; file: string };

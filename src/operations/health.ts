@@ -63,19 +63,15 @@ export interface Health {
   /** Counts from the store. Absent if the store did not answer in time. */
   counts?: StoreCounts;
   /**
-   * The number of cases of each rule in `payments.attention`: at most 10,000, or 500 of `claimed`. The number
-   * includes snoozed entries, each webhook and all dead dispatches. Cases that only concern this process are
-   * in `reasons`.
+   * The number of cases of each rule in `payments.attention`: at most 10,000, or 500 of `claimed`. Includes
+   * snoozed entries, each webhook and all dead dispatches. Cases of only this process are in `reasons`.
    */
   attention?: { readonly [Rule in AttentionRule]?: number };
   /** The handlers that people have paused or limited. Absent if there are none. */
   handlers?: readonly HandlerControl[];
   /** The webhooks that wait for the store in the local spool. Absent without a spool. */
   spool?: SpoolHealth;
-  /**
-   * Webhooks that this process refused. These webhooks never make the status `down`, because any sender can
-   * cause refusals.
-   */
+  /** Webhooks that this process refused. The status never becomes `down` because of these webhooks. */
   rejections: Rejections;
   /** The number of webhooks of other shops, by `clientIdPrefix`, that this process has recorded. */
   foreign: number;
@@ -131,15 +127,9 @@ export interface HealthParts<Tx> extends Pick<Intake, "foreign"> {
   spoolingDownAfterMs: number;
 }
 
-/**
- * The minimum number of wrong signatures for `signatures_failing`. A smaller number can come from a short
- * attack.
- */
+/** The minimum number of wrong signatures for `signatures_failing`. A short attack may cause fewer. */
 const minMismatches = 10;
-/**
- * The minimum number of failed sweeps in a row for `sweep_failing`. A smaller number can come from a short
- * outage.
- */
+/** The minimum number of failed sweeps in a row for `sweep_failing`. A short outage may cause fewer. */
 const minFailedSweeps = 3;
 
 /** Returns the function behind `payments.health`. Counts refused webhooks from now on. */
@@ -233,7 +223,7 @@ function findInCounts<Tx>(
   if (!counts) return {};
   const paused = controls.flatMap((one) => (one.paused ? [{ ...one.paused, name: one.name }] : []));
   const { dead, oldestUndoneAt, waiting = [], clock } = counts;
-  // A time far in the future counts too: a wrong clock wrote it.
+  // A time far in the future is included too, because a wrong clock wrote it.
   const isFar = (time: string, from: number) => Math.abs(from - Date.parse(time)) > lateMs;
   const storeNow = clock === undefined ? now().getTime() : Date.parse(clock);
   const missing = waiting

@@ -18,8 +18,8 @@ export interface AccessTokenRequest {
 export interface AccessTokenSource {
   /**
    * Resolves with a usable token. The kit calls `get` before each creation and each lookup, so use a cache.
-   * If `refused` is the cached token, get a new one. If there is no other token, you may return the same one:
-   * a creation then ends with `access_token_refused`.
+   * If `refused` is the cached token, get a new one. If there is no other token, you may return the same one.
+   * A creation then ends with `access_token_refused`.
    */
   get(request?: AccessTokenRequest): Promise<string>;
 }

@@ -119,9 +119,9 @@ const beforeConnection: readonly unknown[] = [
 ];
 
 /**
- * Returns whether an error of `fetch` proves that no request was sent: there was no connection, or the name
- * has no address. After every other error, the request counts as sent. For example, the service may have read
- * the request before a reset of the connection.
+ * Returns whether an error of `fetch` proves that no request was sent, because there was no connection, or
+ * the name has no address. After every other error, the request counts as sent. For example, the service may
+ * have read the request before a reset of the connection.
  */
 function wasNeverSent(error: unknown, depth = 0): boolean {
   // The fields of the error are checked, because an application's own `fetch` may throw errors of another

@@ -1,4 +1,4 @@
-/** Returns whether two payment numbers have the same key: only case, spaces and signs may differ. */
+/** Returns whether two payment numbers have the same key. Only their case, spaces and signs may differ. */
 export function isSameNumber(one: string, other: string | undefined): boolean {
   const key = keyOfNumber(one);
   return key !== undefined && other !== undefined && key === keyOfNumber(other);

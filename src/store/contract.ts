@@ -265,9 +265,9 @@ export interface PaymentStore<Tx = unknown> {
   wake?(listener: () => void): () => void;
 
   /**
-   * Writes a complete copy of the database, as it is at one moment, to a file that does not exist yet. The
-   * store takes webhooks meanwhile. Resolves to the size of the file when the file is durable. Changes no
-   * tables. Absent, or rejects with `backup_refused`, if the database has its own tool for copies.
+   * Writes a complete copy of the database, as it is at one moment, to a file that does not exist yet. During
+   * this time, the store accepts webhooks. Resolves to the size of the file when the file is durable. Changes
+   * no tables. Absent, or rejects with `backup_refused`, if the database has its own tool for copies.
    */
   backup?(file: string): Promise<{ bytes: number }>;
 

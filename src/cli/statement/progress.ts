@@ -30,7 +30,8 @@ export async function countBytes(file: string, { cwd, stdin }: FileContext): Pro
         yield chunk as Buffer;
       }
     } catch (cause) {
-      // Only errors of the stream arrive here: an error of the consumer ends the generator at its `yield`.
+      // Only errors of the stream arrive here, because an error of the consumer ends the generator at its
+      // `yield`.
       throw unreadableFile(file, cause);
     }
   }

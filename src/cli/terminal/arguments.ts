@@ -48,7 +48,7 @@ function valueOf({ value: placeholder, choices, summary }: OptionSpec, token: Op
     return "";
   }
   if (value === undefined) throw optionError(`${rawName} needs a value: ${rawName} <${placeholder}>.`);
-  // Probably the value was forgotten, and the next option was taken for the value.
+  // Probably the value was forgotten, and the next option was read as the value.
   if (!inlineValue && /^-./.test(value))
     throw optionError(
       `${rawName} needs a value. If the value begins with a hyphen, write ${rawName}=<value>.`,

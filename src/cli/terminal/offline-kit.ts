@@ -10,7 +10,7 @@ import { optionError } from "./arguments.js";
 import { type Arguments, type ExitCode, type InputContext } from "./command.js";
 import { requireTables } from "./database.js";
 
-/** The options for deciding webhooks, which must have the same values as in the application. */
+/** The options for decisions about webhooks. They must have the same values as in the application. */
 export const policyOptions = {
   "--confirm <lookup|none>": "The application's option `confirm`. Default: TILLKIT_CONFIRM.",
   "--client-id-prefix <text>":

@@ -99,8 +99,8 @@ function claimReceiver<Covers extends SignedField, Tx>(
 
 /**
  * Returns whether a page of another site posted the claim. Without `Sec-Fetch-Site`, a claim is accepted if
- * its origin is absent or "null", because old browsers send such claims from the kit's page. This is safe:
- * only the address gives the right to post, and another site does not have the address.
+ * its origin is absent or "null", because old browsers send such claims from the kit's page. Such a claim is
+ * safe, because only the address gives the right to post. Another site does not have the address.
  */
 function isForeign({ headers }: Request, own: string): boolean {
   const site = headers["sec-fetch-site"];

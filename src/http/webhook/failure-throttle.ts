@@ -19,8 +19,8 @@ const maxAddresses = 10_000;
 /**
  * Returns a function that counts one failure of a client address in a token bucket. While the address has
  * budget, the function returns `undefined`. Otherwise it returns the number of seconds until there is budget
- * again, at most 60. For a webhook, which is already refused, the result only selects the status of the
- * answer. Customers' claims use the function too, with other budgets.
+ * again, at most 60. A webhook is already refused, so the result only selects the status of the answer.
+ * Customers' claims use the function too, with other budgets.
  */
 export function failureThrottle(
   { perMinute, burst }: FailureBudget,

@@ -107,8 +107,8 @@ function unexpected(cause: unknown): WebhookRejectedError {
 
 /**
  * Returns a function that counts one webhook with a matching or a wrong signature. Logs the first mismatch,
- * and later at most one line in a minute, with the rate. The rate shows the cause: with a wrong secret, every
- * webhook mismatches, but a forgery is a single mismatch.
+ * and later at most one line in a minute, with the rate. The rate shows the cause. With a wrong secret, every
+ * webhook mismatches. A forgery is a single mismatch.
  */
 export function mismatchLog(
   logger: Logger,

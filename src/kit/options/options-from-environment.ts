@@ -27,7 +27,7 @@ const completedGroups = ["service", "webhook", "returns"] as const;
 /**
  * Returns the given options, completed from the `TILLKIT_*` variables. If an option is given, its variable is
  * not read. In `service`, `webhook` and `returns`, each option is completed separately. Every other group is
- * taken whole.
+ * used as a whole.
  *
  * @throws ConfigurationError with every problem. A problem of an option that was not given has the name of
  * the option's variable.

@@ -116,7 +116,7 @@ export interface DispatchOptions extends Partial<RetryOptions> {
   maxLostLeases?: number | undefined;
 }
 
-/** Times and limits of lookups. `lookup: true` takes all defaults. */
+/** Times and limits of lookups. `lookup: true` uses all defaults. */
 export interface LookupOptions {
   /**
    * The age of a payment at its first lookup. The wait doubles with each lookup.

@@ -120,7 +120,7 @@ async function openings<Tx>(
   const told = ids.length === 0 ? [] : await parts.store.notes({ kind: toldNotes, ids });
   const isTold = new Set(told.map(({ id }) => id));
   const untold = facts.filter((fact) => !fact.isGone && !isTold.has(attentionId(fact)));
-  // Each fact is read again: another process may have announced its end since, and deleted the note.
+  // Each fact is read again, because another process may have announced its end and deleted the note.
   const still = (await Promise.all(untold.map(one))).filter((fact) => fact !== undefined);
   return (await attentionEntries(parts, still)).flatMap((entry, index): Announcement[] => {
     if (entry.settled) return [];

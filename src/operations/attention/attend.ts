@@ -214,8 +214,8 @@ function valueAfter(given: AttentionAction, before: AttentionNote, change: Atten
 }
 
 /**
- * Returns whether the action was done before: a change has the same key, or the last change has the same
- * person and the same content.
+ * Returns whether the action was done before. If so, a change has the same key, or the last change has the
+ * same person and the same content.
  */
 function isRepeated(
   change: AttentionChange,

@@ -20,7 +20,9 @@ export interface Fact {
   /** The position in the order of the rule's facts, after which the next page begins. */
   position: readonly [string, string];
   payment?: Payment;
-  /** The webhook that a person decides about: the newest that reports a completion, or else the newest. */
+  /**
+   * The webhook that a person decides about: the newest that reports a completion, or else the newest of all.
+   */
   webhook?: WebhookRecord;
   /** All webhooks of the fact, oldest first. */
   webhooks?: readonly WebhookRecord[];

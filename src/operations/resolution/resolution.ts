@@ -10,9 +10,9 @@ import { checkEvidence } from "./payment-evidence.js";
 /** A person's decision about a payment or about one webhook. */
 export interface Resolution {
   /**
-   * - `accept` completes the payment: its webhook is right despite the differences or the missing lookup, or
-   *   the evidence shows that the payment is paid. With only a clientId, it fulfils the order with a
-   *   completed payment, although the newest attempt asks for another amount.
+   * - `accept` completes the payment. Either its webhook is right despite the differences or the missing
+   *   lookup, or the evidence shows that the payment is paid. With only a clientId, it fulfils the order with
+   *   a completed payment, although the newest attempt asks for another amount.
    * - `refunded` records that money of a completed payment went back. The payment stays completed.
    * - `dismiss` records that nothing needs to be done. An unmatched webhook no longer waits for a payment.
    */
@@ -44,7 +44,7 @@ export interface Resolution {
   /**
    * The evidence that the payment is paid, or that money went back. `accept` needs evidence for an
    * inadmissible webhook. `accept` also needs evidence if only a clientId is given and that payment is not
-   * completed. `accept` takes no evidence with other webhooks.
+   * completed. `accept` allows no evidence with other webhooks.
    */
   evidence?: Evidence | undefined;
   /** The reason, for readers of the history: 1 to 1,000 characters. */

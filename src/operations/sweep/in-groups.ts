@@ -2,7 +2,7 @@ import { type PaymentStore } from "../../store/index.js";
 
 /**
  * Calls `run` with all items. If the call rejects and the store limits its writes, calls `run` with each half
- * of the items, and so on. The dispatches of many handlers may exceed what the database takes in one
+ * of the items, and so on. The dispatches of many handlers may exceed the limit of the database for one
  * transaction. Resolves to the results, in order. Rejects if a single item is refused.
  */
 export async function inGroups<T, Result>(

@@ -20,7 +20,10 @@ interface Schedule {
 
 /** Moves payments from status to status as their scenarios say, and sends webhooks about the moves. */
 export class PaymentTransitions {
-  /** The moments in progress of each payment. `opened` is never removed: only the first opening counts. */
+  /**
+   * The moments in progress of each payment. `opened` is never removed, because only the first opening has an
+   * effect.
+   */
   readonly #started = new Set<string>();
 
   constructor(

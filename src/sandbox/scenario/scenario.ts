@@ -31,7 +31,7 @@ export interface WebhookStep {
   loseFirst?: boolean | undefined;
 }
 
-/** One status that the payment takes. */
+/** One status that the payment gets. */
 export interface Move {
   status: string;
   /** A delay in milliseconds of the sandbox's clock. @default 0 */
@@ -41,7 +41,7 @@ export interface Move {
 }
 
 /**
- * A moment at which a payment takes statuses. `opened` is the opening of the checkout page. `replaced` is the
+ * A moment at which a payment gets statuses. `opened` is the opening of the checkout page. `replaced` is the
  * creation of a later payment of the same shop with another amount.
  */
 export type Moment = "created" | "opened" | "approved" | "canceled" | "replaced";
@@ -78,7 +78,7 @@ export interface Scenario {
         afterWebhooks?: boolean | undefined;
       }
     | undefined;
-  /** The statuses that the payment takes at each moment. @default the normal statuses */
+  /** The statuses that the payment gets at each moment. @default the normal statuses */
   moves?: Partial<Record<Moment, Move[] | undefined>> | undefined;
   /** Whether a canceled payment completes with the shop's next payment of the same amount. @default false */
   paidWithNext?: boolean | undefined;

@@ -1,4 +1,4 @@
-/** The statuses that a payment can take between approval and completion. */
+/** The statuses that a payment can get between approval and completion. */
 export const intermediateStatuses = ["init", "submitted", "approved", "captured"] as const;
 
 /** The settings for behaviour that the interface document does not specify. */
@@ -18,7 +18,7 @@ export interface SandboxSettings {
   readBack: boolean;
   /** Whether `GET` returns payments without the enclosing field `data`. @default false */
   readBackBare: boolean;
-  /** The statuses that a payment takes after the approval and before `completed`, in order. @default [] */
+  /** The statuses that a payment gets after the approval and before `completed`, in order. @default [] */
   statuses: (typeof intermediateStatuses)[number][];
   /** Whether a webhook reports each of the `statuses`. @default false */
   statusWebhooks: boolean;

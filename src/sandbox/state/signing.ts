@@ -19,7 +19,10 @@ export type SandboxSignature = Pick<SignatureScheme, "header" | "sign">;
 export interface SandboxSigning {
   /** `hmac` signs the raw body. `fields` signs fields of the body, joined by commas. */
   scheme: "hmac" | "fields";
-  /** The secret, which must begin with `sandbox_`: a real secret is refused. @default a generated one */
+  /**
+   * The secret, which must begin with `sandbox_`, so that a real secret is refused.
+   * @default a generated one
+   */
   secret?: string | undefined;
   /** The header that contains the signature. @default "Service-Signature" */
   header?: string | undefined;

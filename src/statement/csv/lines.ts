@@ -18,7 +18,7 @@ export interface Line {
   problem?: RowProblem;
 }
 
-/** The bytes of a file, in pieces. A string is taken as UTF-8. */
+/** The bytes of a file, in pieces. A string is read as UTF-8. */
 export type Bytes = Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>;
 
 /**

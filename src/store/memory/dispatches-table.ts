@@ -140,7 +140,8 @@ export class DispatchesTable {
   }
 
   history(clientId: string, page: HistoryPage): { events: EventRecord[]; dispatches: DispatchRecord[] } {
-    // There is no index: only people call this, and every webhook would have to update the index.
+    // There is no index, because only people call this method, and every webhook would have to update the
+    // index.
     const found = [...this.#events.values()].flatMap((event) => (event?.clientId === clientId ? event : []));
     const events = newestBefore(found, page, ({ event }) => event?.id);
     const dispatches = events.flatMap((event) => event.dispatches);

@@ -18,7 +18,7 @@ type Optional = "reason" | "clientId" | "status" | "kind" | "decidedAt" | "isRes
 type Row = Omit<WebhookState, Optional> & {
   [Name in Optional]: WebhookState[Name] | undefined;
 } & {
-  /** The bytes, one character for each byte: a string takes less memory than a Buffer. */
+  /** The bytes, one character for each byte, because a string needs less memory than a Buffer. */
   rawBody: string;
 };
 

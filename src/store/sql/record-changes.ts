@@ -11,7 +11,7 @@ class WebhookTaken extends Error {}
 
 /**
  * Locks, decides and saves in one transaction. Resolves `false` if a webhook is taken. On a pipelined
- * connection this takes two round trips: the begin with the locks, and the changes with the commit. If the
+ * connection, there are two round trips: the begin with the locks, and the changes with the commit. If the
  * changes fail, the database refuses the commit.
  */
 export async function recordChanges<Raw>(
@@ -53,7 +53,9 @@ function expectNoneTaken(eventKeys: readonly string[]): void {
   if (eventKeys.length > 0) throw new WebhookTaken();
 }
 
-/** Throws if an unlocked payment would be updated: an update that finds no row would not stop the commit. */
+/**
+ * Throws if an unlocked payment would be updated, because an update without a row would not stop the commit.
+ */
 function expectLocked({ updated = [] }: Changes, { payments }: Locked): void {
   const locked = new Set(payments.map(({ clientId }) => clientId));
   const missing = updated.find(({ clientId }) => !locked.has(clientId));

@@ -113,7 +113,7 @@ function endOfString(text: string, start: number): number {
   return at;
 }
 
-/** Returns whether a string is a key, which a colon follows. */
+/** Returns whether a colon follows a string, so that the string is a key. */
 function isKey(text: string, after: number): boolean {
   let at = after;
   while (text.charCodeAt(at) <= 0x20) at += 1;

@@ -19,7 +19,9 @@ const text = (min: number, max: number) =>
 const dateTime = z.string().refine(isDateTime);
 /** Returns `undefined` for null and empty, which mean that the field is missing. */
 const blankToUndefined = (value: unknown) => (value === null || value === "" ? undefined : value);
-/** The interface document leaves the content of these fields open, so only type and length are checked. */
+/**
+ * The rule of fields whose content the interface document does not specify. It checks only type and length.
+ */
 const note: FieldRule<string | undefined> = {
   schema: z.preprocess((value) => value ?? undefined, text(0, 256).optional()),
   expected: "text of at most 256 characters, or nothing",

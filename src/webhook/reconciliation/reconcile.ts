@@ -88,7 +88,7 @@ function differencesOf(
   const must = capturedFor(status);
   if (captured !== undefined && must !== undefined && captured !== must)
     expect("captured", String(must), String(captured));
-  // Only the topic of a known status can contradict the status: the document shows no other topics.
+  // Only the topic of a known status can contradict the status, because the document shows no other topics.
   const named = topic?.startsWith("payment.") ? topic.slice("payment.".length) : undefined;
   if (named !== undefined && isKnownStatus(named) && named !== status)
     expect("topic", `payment.${status}`, `payment.${named}`);
@@ -98,8 +98,8 @@ function differencesOf(
 }
 
 /**
- * Returns the difference if a completion reports another transfer than the one that completed the payment:
- * the customer may have paid twice. If both have the provider's number, this number decides, because a
+ * Returns the difference if a completion reports another transfer than the one that completed the payment.
+ * The customer may then have paid twice. If both have the provider's number, this number decides, because a
  * service may change the time when it sends a webhook again.
  */
 function otherTransfer(

@@ -44,8 +44,8 @@ export class Decisions {
   }
 
   /**
-   * Decides one message, and updates the locked payment. Does not add the outcome and the events to what is
-   * saved: the caller must pass them to `rematch`, or the events to `raise`.
+   * Decides one message, and updates the locked payment. Does not save the outcome and the events. The caller
+   * must pass them to `rematch`, or the events to `raise`.
    *
    * @param isKnown - Whether a webhook with the same eventKey is recorded.
    */

@@ -14,7 +14,7 @@ class PlanOutdated extends Error {}
 /**
  * Records verified webhooks. Each call resolves after the commit that holds the webhook. For a webhook with
  * another prefix, the call also waits for the search for an adopted payment. The call rejects if the commit
- * or the search failed, or did not end in time. The caller may record the webhook again: the second call
+ * or the search failed, or did not end in time. The caller may record the webhook again. The second call
  * stores no second webhook, and repeats the search.
  */
 export class Recorder<Tx> {

@@ -21,7 +21,7 @@ export async function rematch<Tx>(parts: RecordingParts<Tx>, given: readonly str
       try {
         part = await store.transaction((tx) => rematchIn(tx, parts, group, { seen, limit }));
       } catch (error) {
-        // Many webhooks with many handlers may be more than the database takes in one transaction.
+        // Many webhooks with many handlers may exceed the limit of the database for one transaction.
         if (limit === Infinity || limit <= 1) throw error;
         limit = Math.floor(limit / 2);
         continue;

@@ -13,9 +13,7 @@ export interface KeeperParts {
   recorder: Pick<Recorder<unknown>, "record" | "recordAll">;
   /** Takes webhooks that the store cannot take. `undefined` if no spool is configured. */
   spool: Spool | undefined;
-  /**
-   * Rejects if the store cannot write at present. In this case, a single webhook did not cause the failure.
-   */
+  /** Rejects if the store cannot write now. A single webhook is then not the cause of a failure. */
   probe: () => Promise<unknown>;
   notify: Notify;
   /** The maximum number of spooled webhooks in one commit. */
@@ -54,7 +52,7 @@ interface WaitingWebhook {
 /** After this many failures while the store is available, a spooled webhook is set aside for a person. */
 const maxFailures = 3;
 
-/** After this many skipped webhooks in a row, the drain stops: the store seems to refuse all webhooks. */
+/** The number of skipped webhooks in a row after which a drain stops, because the store seems to fail. */
 const maxSkippedInRow = 10;
 
 /** The present problem with storing webhooks in this process. */
@@ -290,12 +288,12 @@ function fromSpool({ receiptId, receivedAt, rawBody, ...webhook }: SpooledWebhoo
   return { receiptId, receivedAt, rawBody, covers, message: readMessage({ rawBody, covers }) };
 }
 
-/** Returns whether the error may mean that the store takes no webhook at all. */
+/** Returns whether the error may mean that the store accepts no webhooks. */
 function mayBeOfStore(error: unknown): boolean {
   return hasCode(error, "store_unavailable") || isOfStore(error);
 }
 
-/** Returns whether the error means that the store takes no webhook at all, or not in time. */
+/** Returns whether the error means that the store accepts no webhooks, or not in time. */
 function isOfStore(error: unknown): boolean {
   return error instanceof DeadlineError || storeCodes.some((code) => hasCode(error, code));
 }

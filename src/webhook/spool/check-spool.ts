@@ -3,7 +3,7 @@ import { type StoreTie } from "./store-tie.js";
 import { type SpoolDirectory } from "./spool-directory.js";
 
 /**
- * Throws the problem because of which the spool cannot take webhooks, or cannot return webhooks that wait.
+ * Throws the problem because of which the spool cannot accept webhooks, or cannot return webhooks that wait.
  * Creates nothing.
  *
  * @throws TillkitError `path_exposed`; `spool_unavailable` for the directory of another store; otherwise the

@@ -175,7 +175,7 @@ export class SegmentWriter {
       await this.#closeActive();
     if (!this.#active) {
       this.#active = await createSegment(this.#directory, this.#own.nextName());
-      // The segment is added last, because a drain takes every own segment for closed except the active one.
+      // The segment is added last, because a drain treats every own segment as closed, except the active one.
       this.#own.add(this.#active.name);
     }
     return this.#active;

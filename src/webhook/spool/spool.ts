@@ -52,7 +52,7 @@ export interface SpoolOptions {
   fs?: FileSystem | undefined;
 }
 
-/** A spool, which keeps verified webhooks in local, fsynced files while the store cannot take them. */
+/** A spool, which keeps verified webhooks in local, fsynced files while the store cannot record them. */
 export type Spool = ReturnType<typeof openSpool>;
 
 /** Returns a spool. There is no I/O before the first call of a method. */
@@ -76,7 +76,7 @@ export function openSpool(options: SpoolOptions) {
 
   return {
     /**
-     * Resolves if the spool can take webhooks and return those that wait. Creates nothing.
+     * Resolves if the spool can accept webhooks, and return the webhooks that wait. Creates nothing.
      *
      * @throws TillkitError `spool_unavailable`, with its cause; `path_exposed`
      */

@@ -35,7 +35,8 @@ export class StoreTie {
    */
   async read(): Promise<Tie | undefined> {
     if (!this.#identify) return undefined;
-    // If the store fails here, the directory may still be right, so the directory continues to take webhooks.
+    // If the store fails here, the directory may still be right, so the directory continues to accept
+    // webhooks.
     const store = await this.#identify();
     const known = await this.#known(store).catch((error: unknown) => {
       throw (this.problem = spoolFailure(error, this.#directory.path));

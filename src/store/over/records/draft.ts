@@ -27,7 +27,7 @@ export class Draft {
   readonly #locked = new Set<string>();
   #poison: unknown;
   #isEnded = false;
-  /** Whether records with new random ids are written without a read before. `false` after a conflict. */
+  /** Whether records with new random ids are written without an earlier read. `false` after a conflict. */
   readonly trustsNewIds: boolean;
 
   constructor(reading: Reading, trustsNewIds: boolean) {

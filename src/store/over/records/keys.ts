@@ -18,7 +18,9 @@ export function rangeOf(parts: readonly string[], limit: number, options: Partia
   return { from: `${prefix}/`, to: `${prefix}0`, limit, reverse: false, ...options };
 }
 
-/** Returns a key that sorts directly after this one: a space sorts before every character of a key. */
+/**
+ * Returns a key that sorts directly after this key, because a space sorts before every character of a key.
+ */
 export function after(key: string): string {
   return `${key} `;
 }

@@ -47,10 +47,7 @@ const maxUnmarkedMs = 50 * 24 * 60 * 60 * 1000;
 /** The maximum wait of a settlement for a renewal, because the renewal may itself wait for the settlement. */
 const maxRenewalWaitMs = 500;
 
-/**
- * Returns the key of a run. The key contains the fence, because a hanging transaction may settle an older
- * run.
- */
+/** Returns the key of a run, with its fence, because a hanging transaction may settle an older run. */
 const runKey = (run: RunKey): string => `${dispatchKey(run)} ${run.fence}`;
 
 /** Returns the fields of a dispatch that waits from now on. */
@@ -90,8 +87,7 @@ export class Dispatches {
   /** Ends a run. Returns `false` if its lease was lost. */
   async settle(draft: Draft, settlement: Settlement): Promise<boolean> {
     const key = dispatchKey(settlement);
-    // A renewal would conflict with this transaction. So a running renewal is awaited, and later ones are
-    // prevented.
+    // A renewal would conflict with this transaction. So wait for a running renewal, and prevent later ones.
     this.#records.willSettle(draft, runKey(settlement));
     await withTimeout(this.#renewing.get(key) ?? Promise.resolve(), maxRenewalWaitMs);
     const [now, dispatch] = await Promise.all([this.#records.now(), leasedBy(draft, settlement)]);
@@ -204,10 +200,7 @@ export class Dispatches {
     return summarizedBy(handlers, (kind, name) => counts.get(`${kind} ${name}`) ?? 0);
   }
 
-  /**
-   * Retires dispatches of a name whose event no registration in `left` wants. Returns the number of retired
-   * dispatches.
-   */
+  /** Retires dispatches of a name whose event no registration in `left` wants. Returns their number. */
   async retire({ handler, limit }: RetireOptions, left: readonly HandlerKey[]): Promise<number> {
     const ranges = ["due", "dead"].map((index) => rangeOf([index, handler], limit));
     const isUnwanted = ({ type }: DispatchEntry): boolean => !left.some((key) => wants(key, type));

@@ -45,7 +45,7 @@ export interface Dialect {
   readonly listsFewByClient: boolean;
   /** Returns the clause after a table's name that forces this index. Empty if none is necessary. */
   forceIndex(index: string): string;
-  /** Whether several servers take writes, so that a lock holds on one server only. Set by the migration. */
+  /** Whether several servers accept writes, so that a lock holds on one server only. Set by the migration. */
   hasSeveralWriters?: boolean;
   /** Returns the condition that `column` is one of `values`. */
   among(column: string, values: readonly unknown[]): Fragment;

@@ -83,7 +83,7 @@ export interface Driver<Raw> {
   begin(purpose?: Purpose): Promise<OpenTransaction<Raw>>;
   /**
    * Begins on the pipelined connection without waiting for the result. Resolves `undefined` if that
-   * connection is taken or cannot be opened. Absent if the driver has none.
+   * connection is in use or cannot be opened. Absent if the driver has none.
    */
   beginPipelined?(): Promise<OpenTransaction<Raw> | undefined>;
   /**

@@ -96,7 +96,7 @@ export function sessionOn(
 export function mysqlResult([answer]: readonly unknown[]): SqlResult {
   if (Array.isArray(answer)) return { rows: answer as Record<string, unknown>[], affected: answer.length };
   const { affectedRows = 0, info = "" } = answer as { affectedRows?: number; info?: string };
-  // Some pools count only changed rows. An update that changes nothing has found its row nevertheless.
+  // Some pools count only changed rows. An update that changes nothing has still found its row.
   const matched = /Rows matched: (\d+)/.exec(info)?.[1];
   return { rows: [], affected: matched === undefined ? affectedRows : Number(matched) };
 }
@@ -106,7 +106,7 @@ export function hasServerAnswered(error: unknown): boolean {
   return (error as { sqlState?: unknown }).sqlState !== undefined;
 }
 
-/** Returns whether the server is in a Galera cluster, or in a group whose members all take writes. */
+/** Returns whether the server is in a Galera cluster, or in a group whose members all accept writes. */
 export async function hasSeveralWriters(session: Session): Promise<boolean> {
   const { rows } = await session.run(
     `show variables where (variable_name = 'wsrep_on' and value = 'ON')

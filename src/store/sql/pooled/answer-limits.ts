@@ -52,7 +52,7 @@ const watchedSince = new WeakMap<object, number>();
 
 /**
  * Cuts off connections that do not answer. After one was found dead, all connections that have not answered
- * since then are suspect: a firewall that drops one connection often drops all.
+ * since then are suspect. A firewall that drops one connection often drops all.
  */
 export class AnswerLimits {
   /** The time limit of a short statement, in milliseconds. */

@@ -26,7 +26,10 @@ export abstract class PipelinedConnection<
   /** Returns whether the client, and every proxy before the database, can pipeline statements. */
   protected abstract canPipeline(client: Client): boolean | Promise<boolean>;
 
-  /** Takes the connection until `free` is called. Resolves `undefined` if it is taken or not open in time. */
+  /**
+   * Takes the connection until `free` is called. Resolves `undefined` if the connection is in use or not open
+   * in time.
+   */
   async take(): Promise<Client | undefined> {
     if (this.#isTaken || this.#closing || performance.now() < this.#retryAt) return undefined;
     this.#isTaken = true;
@@ -46,7 +49,9 @@ export abstract class PipelinedConnection<
     await this.#closing.catch(() => undefined);
   }
 
-  /** Takes the connection, and never rejects: the plain connection that is then used reports the problem. */
+  /**
+   * Takes the connection. Never rejects, because the plain connection that is then used reports the problem.
+   */
   async #take(): Promise<Client | undefined> {
     try {
       this.#opening ??= this.open();

@@ -72,8 +72,8 @@ function createPrivate(file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));
   } catch {
-    // If the file exists, it must not be opened here: closing it would release this process's locks. SQLite
-    // will report any other problem.
+    // If the file exists, it must not be opened here, because closing it would release this process's locks.
+    // SQLite will report any other problem.
   }
 }
 

@@ -232,7 +232,8 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
       if (isSynced && syncs.areAwaited) syncs.prepare();
       // With a rollback journal, a reading process blocks a commit. The transaction stays open meanwhile.
       this.#connections!.writer.run("commit", []);
-      // This check follows the commit: if the file has lost its name by then, the commit is not durable.
+      // This check follows the commit, because the commit is not durable if the file has lost its name by
+      // then.
       this.#checkFiles(0);
       if (isSynced) syncs.done();
     });

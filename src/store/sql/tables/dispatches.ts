@@ -60,7 +60,10 @@ export async function claimDue(
   return claims;
 }
 
-/** Leases due dispatches inside a transaction: one statement reads the dispatches, and others write them. */
+/**
+ * Leases due dispatches inside a transaction. One statement reads the dispatches, and other statements write
+ * them.
+ */
 export async function takeDue(tx: Transaction, db: Database, options: ClaimOptions): Promise<Claim[]> {
   const { dialect, tables } = db;
   const due = dueDispatches(db, options);

@@ -10,7 +10,7 @@ import { paymentColumns, paymentFromRow, type PaymentRow } from "./payments.js";
 export async function lockKeys(tx: Transaction, db: Database, keys: LockKeys): Promise<Locked> {
   if (tx.sync) return tx.sync((sync) => sync.lock(keys));
   if (keys.readOnly) return { payments: await findNamedPayments(tx, db, keys), eventKeys: [] };
-  // In a pipeline, nothing is read before the locks: the clientIds nearly always name every payment.
+  // In a pipeline, nothing is read before the locks, because the clientIds nearly always name every payment.
   let clientIds = tx.restart && (keys.clientIds ?? []);
   for (;;) {
     const locking = lockPayments(tx, db, keys, clientIds);

@@ -121,7 +121,7 @@ export function paymentFromRow(row: PaymentRow): Payment {
 }
 
 /**
- * Updates payments. Payments that close an attempt go first: the databases check uniqueness row by row, and
+ * Updates payments. Payments that close an attempt go first. The databases check uniqueness row by row, and
  * the attempt that opens needs the reference. If a payment was `locked`, only the columns that differ are
  * written.
  */
@@ -204,8 +204,8 @@ export async function insertPayments(
 
 /**
  * Throws `store_conflict` if a new payment was left out because its service id is taken. If its clientId or
- * its open reference is taken, this is the reason instead. The payments `behind` do not count: they were
- * stored after the new payment was left out, and may have taken the reference since.
+ * its open reference is taken, this is the reason instead. Ignores the payments `behind`, which were stored
+ * after the new payment was left out and may now have the reference.
  */
 async function refuseServiceIdClash(
   tx: Transaction,

@@ -63,7 +63,7 @@ async function saveInSteps(tx: Transaction, db: Database, changes: Changes, lock
 
 /**
  * Writes a row for each reference with several attempts or, without `locked`, for each reference. In a
- * cluster whose servers all take writes, a server does not see another server's locks. If two attempts
+ * cluster whose servers all accept writes, a server does not see another server's locks. If two attempts
  * complete at the same time on two servers, only this common row makes one of the transactions fail.
  */
 async function markReferences(

@@ -121,7 +121,7 @@ function insertLists(batch: Batch): Fragment {
 }
 
 /**
- * Returns an update by key that gets rows as lists. The list of keys appears twice: the planner does not know
+ * Returns an update by key that gets rows as lists. The list of keys appears twice. The planner does not know
  * the length of a list, and would read the whole table for the join. If all rows get the same values, there
  * is no join.
  */

@@ -51,7 +51,7 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   wroteEvents = false;
   /** The number of an ORM's open savepoints. If there are any, the kit writes and commits nothing. */
   openSavepoints = 0;
-  /** Called when the transaction takes no more statements. */
+  /** Called when the transaction accepts no more statements. */
   onClosed?: () => void;
   readonly #dialect: Dialect;
   readonly #open: OpenTransaction<Raw>;

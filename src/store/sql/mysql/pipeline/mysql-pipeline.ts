@@ -18,7 +18,7 @@ import {
 } from "../pool.js";
 
 /**
- * A connection that takes several statements in one text. This connection is not in the pool, because a
+ * A connection that accepts several statements in one text. This connection is not in the pool, because a
  * statement of the application must not be able to contain a second statement.
  */
 export class MysqlPipeline extends PipelinedConnection<MysqlPool, MysqlConnection> {
@@ -43,9 +43,9 @@ export class MysqlPipeline extends PipelinedConnection<MysqlPool, MysqlConnectio
 
   /**
    * Checks with a query whether the connection runs several statements of one text: some proxies refuse them,
-   * and some run only the first. Also returns `false` if several servers take writes. There, another server's
-   * commit can end a transaction between two statements of one text, and the other statements would commit
-   * separately.
+   * and some run only the first. Also returns `false` if several servers accept writes. There, another
+   * server's commit can end a transaction between two statements of one text, and the other statements would
+   * commit separately.
    */
   protected override async canPipeline(connection: MysqlConnection): Promise<boolean> {
     const session = physical(connection);

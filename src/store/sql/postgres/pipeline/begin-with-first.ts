@@ -126,7 +126,7 @@ function failingWithoutRows(sql: string, params: readonly unknown[]): LeadingSta
   return { text, values, ...(name !== undefined && { name: `${name}_ahead` }) };
 }
 
-/** Returns whether the text can follow a begin in one message: it has values, so it is a single statement. */
+/** Returns whether the text can follow a begin in one message. A text with values is a single statement. */
 function isOneStatement(sql: unknown, params: readonly unknown[]): boolean {
   return typeof sql === "string" && sql !== "" && params.length > 0;
 }

@@ -75,8 +75,8 @@ export function sendPipelined(
 }
 
 /**
- * Returns whether the client takes queries as objects, as pg's own clients do for cursors. Clients of libpq
- * and of other packages take no objects.
+ * Returns whether the client accepts queries as objects, as pg's own clients do for cursors. Clients of libpq
+ * and of other packages accept no objects.
  */
 export function canSendPipelined(client: PostgresClient): boolean {
   const { Query } = client.constructor as unknown as { Query?: QueryClass };

@@ -14,8 +14,8 @@ export interface LockContext {
 
 /**
  * Reads the payments that the keys name, and the stored ones among the eventKeys. A transaction has the whole
- * database to itself, so several simple queries see the same state. Usually the first query is enough: it
- * finds the payments of all service ids, and their references have no other payments.
+ * database to itself, so several simple queries see the same state. Usually the first query is enough. The
+ * query finds the payments of all service ids, and their references have no other payments.
  */
 export function lockSync(
   { connection, statements, read }: LockContext,
