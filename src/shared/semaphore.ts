@@ -11,8 +11,7 @@ export class Semaphore {
   /**
    * Runs a task as soon as a permit is free, and resolves with its result.
    *
-   * @param patienceMs - The maximum wait. After this time, the task runs without a permit. @default without
-   * end
+   * @param patienceMs - The maximum wait. After this time, the task runs without a permit. @default no limit
    */
   async run<T>(task: () => Promise<T>, patienceMs = Infinity): Promise<T> {
     let hasPermit = true;

@@ -102,7 +102,7 @@ export interface PaymentStore<Tx = unknown> {
   /**
    * Stores, in its own transaction, the handlers that the store does not have yet. A new handler gets the
    * events that any process saves after that. With {@link Registration.since}, the handler also gets the
-   * stored events since that time, unless it has their dispatches. The store does not change handlers that it
+   * stored events since that time for which it has no dispatch. The store does not change handlers that it
    * already has. The kit repeats this call every ten seconds, so the call must not take longer when many
    * events wait.
    */

@@ -72,8 +72,8 @@ export class ScenarioRegistry {
   }
 
   /**
-   * Returns the name of the scenario that was assigned to the clientId. Otherwise, returns the scenario that
-   * the clientId or the amount asks for, or `undefined`.
+   * Returns the name of the scenario that was assigned to the clientId. Otherwise, returns the name that the
+   * clientId or the amount asks for, or `undefined`.
    */
   askedFor({ clientId, total }: NewPayment): string | undefined {
     return this.#assigned.get(clientId) ?? this.#bySuffix(clientId) ?? byAmount(total.value);

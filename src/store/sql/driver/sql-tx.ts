@@ -30,7 +30,7 @@ export interface SqlTx<Raw = unknown> {
   /**
    * The driver's own handle in this transaction, so that an ORM can use the transaction. `raw` is a promise,
    * because a handler's transaction opens at its first use. Do not commit or release the handle. SQLite has
-   * one writer. So in a SQLite transaction, await only this database. For a handler with `transaction:
+   * one writer. So in a SQLite transaction, await only this database. With the option `transaction:
    * "shared"`, `raw` rejects with `transaction_control_refused`.
    */
   readonly raw: Promise<Raw>;

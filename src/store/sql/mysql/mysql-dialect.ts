@@ -18,9 +18,9 @@ const unable = [
 ];
 
 /**
- * The errors after which a transaction may run again: a deadlock, even with a transaction of another server
- * (1213), a refusal by group replication at the commit (3101), and a member of a cluster that is not ready
- * (1047).
+ * The errors after which a transaction may run again: a deadlock, including one with a transaction of another
+ * server (1213), a refusal by group replication at the commit (3101), and a member of a cluster that is not
+ * ready (1047).
  */
 const conflicts = [1213, 3101, 1047];
 
