@@ -48,8 +48,8 @@ interface AnyAdapter<Tx> {
    */
   scan(range: KeyRange, tx?: Tx): Promise<readonly StoredRecord[]>;
   /**
-   * The number of changes that one `write` can take, at least 60. If a `write` also has items of a handler,
-   * it has at most 3 changes. @default no limit
+   * The maximum number of changes in one `write`, at least 60. If a `write` also has items of a handler, it
+   * has at most 3 changes. @default no limit
    */
   readonly maxChanges?: number;
   /**

@@ -272,8 +272,8 @@ export interface PaymentStore<Tx = unknown> {
   backup?(file: string): Promise<{ bytes: number }>;
 
   /**
-   * A directory on this machine's disk for webhooks that the store cannot take at the moment. The kit uses it
-   * if the option `spool` names no directory.
+   * A directory on this machine's disk for webhooks that the store cannot record at the moment. The kit uses
+   * it if the option `spool` names no directory.
    */
   readonly spoolDirectory?: string;
 }

@@ -69,7 +69,7 @@ export interface FailureOptions {
   burst?: number | undefined;
 }
 
-/** The place of webhooks that the store cannot take. */
+/** The place of webhooks that the store cannot record. */
 export interface SpoolDirectoryOptions {
   /**
    * A directory on a local disk, which the kit creates at the start. Several processes of one store may share

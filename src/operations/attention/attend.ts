@@ -23,7 +23,7 @@ import { type Fact, ruleTable } from "./rules.js";
 /** An action of a person on one entry of `payments.attention`. */
 export interface AttentionAction {
   /**
-   * - `assign`: the person `to` looks after the entry. Without `to`, the person `by` does.
+   * - `assign`: the person `to` looks after the entry. Without `to`, this is the person `by`.
    * - `snooze`: the entry is not listed until the time `until`. After this time it is listed again, if its
    *   fact still exists.
    * - `note`: the `reason` is kept for other people.

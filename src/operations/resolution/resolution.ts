@@ -110,7 +110,7 @@ export function resolutionInvalid(message: string): TillkitError {
 
 /** Returns the id of a resolution. A second call with the same action and subject gets the same id. */
 export function resolutionId({ action, receiptId, evidence }: Resolution, clientId: string): string {
-  // A payment may be accepted twice: first by evidence as paid, and later for its order.
+  // A payment may be accepted twice. First, evidence completes it. Later, a person accepts it for its order.
   const isForOrder = action === "accept" && receiptId === undefined && evidence === undefined;
   return `${isForOrder ? "accepted for the order" : actions[action]}:${receiptId ?? clientId}`;
 }

@@ -11,7 +11,7 @@ import { type Recorder } from "./recorder.js";
 /** The parts of the kit that {@link WebhookKeeper} uses. */
 export interface KeeperParts {
   recorder: Pick<Recorder<unknown>, "record" | "recordAll">;
-  /** Takes webhooks that the store cannot take. `undefined` if no spool is configured. */
+  /** Keeps webhooks that the store cannot record. `undefined` if no spool is configured. */
   spool: Spool | undefined;
   /** Rejects if the store cannot write now. A single webhook is then not the cause of a failure. */
   probe: () => Promise<unknown>;

@@ -141,7 +141,7 @@ export class Transaction<Raw = unknown> implements SqlTx<Raw>, Session {
   orLost(cause: unknown): unknown {
     // After a rollback, a lost connection is not the cause, because the kit itself may have cut it off.
     if (this.#rolledBack || !this.#open.isLost?.() || hasCode(cause, "store_unavailable")) return cause;
-    // Errors of PostgreSQL's server have a severity. An application's errors have none.
+    // Errors of PostgreSQL's server have a severity. An application's errors have no severity.
     const isServers = (cause as { severity?: unknown } | undefined)?.severity !== undefined;
     const named = isServers ? this.#dialect.translate(cause) : cause;
     if (hasCode(named, "store_unavailable")) return named;
