@@ -34,7 +34,10 @@ export class RunState {
   readonly #options: ResolvedStatementOptions;
   readonly #foreignLines: number[] = [];
   #paymentsRead = 0;
-  /** The number of rows with a time, and of such rows that are more than a day away from the given period. */
+  /**
+   * The number of rows with a time. `far` counts the rows that are more than a day away from the given
+   * period.
+   */
   readonly #dated = { all: 0, far: 0 };
   /** The beginning of the rows' first day and the end of their last day, in milliseconds since 1970. */
   #days: { from: number; to: number } | undefined;

@@ -49,7 +49,10 @@ const noDispatches: Dispatch[] = [];
 
 /** Events and their dispatches. Only `settle` and `insert` take part in a caller's transaction. */
 export class DispatchesTable {
-  /** The events by id. The id of a pruned event stays, so that the positions of other events stay. */
+  /**
+   * The events by id. The id of a pruned event stays, because the number of ids is the position of the next
+   * event.
+   */
   readonly #events = new Map<string, EventInMemory | undefined>();
   #handlers: HandlerKey[] = [];
   /** The pending and leased dispatches, in the order of their events. */

@@ -53,7 +53,7 @@ export interface SqlPaymentStore<Raw = unknown> extends PaymentStore<SqlTx<Raw>>
   backup: NonNullable<PaymentStore["backup"]>;
   /**
    * Runs one statement of the application outside of any transaction. A read sees committed rows, and does
-   * not wait for open transactions. On SQLite, the statement must not write. Elsewhere, it commits by itself.
+   * not wait for open transactions. On SQLite, only reads are allowed. Elsewhere, a write commits separately.
    */
   query<Row = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<SqlResult<Row>>;
 }

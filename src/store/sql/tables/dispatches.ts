@@ -40,7 +40,7 @@ export interface ClaimSteps {
   take(limit: number): Promise<Claim[]>;
   /** Gives events their dispatches. Returns the number of events. */
   expand(): Promise<number>;
-  /** Whether each step commits by itself, so that leased dispatches stay leased if a later step fails. */
+  /** Whether each step commits separately, so that leased dispatches stay leased if a later step fails. */
   readonly commitApart: boolean;
 }
 

@@ -164,7 +164,7 @@ export async function markRaised(
     }
 }
 
-/** Reads the webhooks that wait for one of these payments, oldest first. */
+/** Reads the webhooks of these clientIds that are decided again when their payment appears, oldest first. */
 export async function rematchableWebhooks(
   tx: Transaction,
   { dialect, tables }: Database,

@@ -26,7 +26,7 @@ export class Begin {
     return this.#sent !== undefined;
   }
 
-  /** Sends the begin by itself, unless it was sent already. */
+  /** Sends only the begin, unless it was sent already. */
   send(): Promise<unknown> {
     return this.#sent ?? this.#note(this.#ask(() => this.#client.query(this.#statements.join("; "))));
   }
