@@ -101,15 +101,17 @@ async function release<Tx>({ options, claim }: ClaimedRun<Tx>, closing: AbortSig
   });
 }
 
-/** Runs claims in one transaction, until `maxGroupMs` have passed. */
+/** Runs claims in one transaction, at least one, until `maxGroupMs` have passed. */
 async function runGroup<Tx>(group: readonly ClaimedRun<Tx>[], closing: AbortSignal): Promise<GroupEnd<Tx>> {
   const { store, losses, onHanging } = group[0]!.options;
   const failed = new Map<ClaimedRun<Tx>, { run: StartedRun<Tx>; error: unknown }>();
   const done: ClaimedRun<Tx>[] = [];
   const endAt = performance.now() + maxGroupMs;
   const runAll = async (part: RunPart<Tx>): Promise<RunKey[]> => {
-    for (const each of group) {
-      if (closing.aborted || performance.now() > endAt) break;
+    for (const [index, each] of group.entries()) {
+      // A pause of the process may end this time before the first run. Without a run, the group would repeat,
+      // and the next group would have the size 0.
+      if (closing.aborted || (index > 0 && performance.now() > endAt)) break;
       const run = startRun(each.options, each.claim, each.handler, closing);
       const running = watch(part(run.call));
       try {

@@ -225,6 +225,40 @@ onEachDatabase("shared transactions", (kind) => {
     for (const row of rows) expect(row).toEqual({ state: "pending", attempt: 0, failures: 0 });
   });
 
+  it("runs the first claim of a group although the process stood still before", async () => {
+    const handlers = [{ event: "payment.completed", name: "books" }] as const;
+    const { store } = place;
+    await store.registerHandlers(handlers);
+    await record(10);
+    const runShared = store.runShared!.bind(store);
+    let [runs, runsOfFirst] = [0, 0];
+    jest.spyOn(store as Required<SqlPaymentStore>, "runShared").mockImplementationOnce(async (work) => {
+      for (const until = performance.now() + 60; performance.now() < until;);
+      await runShared(work);
+      runsOfFirst = runs;
+    });
+    const options = {
+      store,
+      leaseMs: 60_000,
+      handlerTimeoutMs: 60_000,
+      maxLostLeases: 3,
+      retry: { maxFailures: 5, firstDelayMs: 1000, maxDelayMs: 60_000 },
+      losses: new Map<string, number>(),
+      onHanging: () => {},
+      isShared: true,
+    };
+    const handler: AnyHandler<SqlTx> = (event, { tx }) => {
+      runs += 1;
+      return book(tx, event as Completed);
+    };
+    const claims = await store.claim({ handlers, limit: 10, leaseMs: 60_000 });
+    const claimed = claims.map((claim) => ({ claim, handler, options }));
+    const next = await runGroups(claimed, 10, new AbortController().signal, () => {});
+    expect(await bookedIds()).toEqual(ids(10));
+    expect(runsOfFirst).toBeGreaterThan(0);
+    expect(next).toBeGreaterThan(0);
+  });
+
   if (kind !== "sqlite") {
     it("a lost connection rolls the whole group back, and every effect is there once", async () => {
       let kills = 0;
