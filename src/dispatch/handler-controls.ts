@@ -151,7 +151,8 @@ class Rate<Tx> {
   async #read(): Promise<{ version: number; usedUntil: number }> {
     const [note] = await this.#parts.store.notes({ kind: rateNotes, ids: [this.#name] });
     const now = this.#parts.now().getTime();
-    const burstMs = Math.max(1000, this.#stepMs);
+    // Without rounding up, one run could take slightly longer than this time, and would never be allowed.
+    const burstMs = Math.max(1000, Math.ceil(this.#stepMs));
     const used = Number(note?.value["usedUntil"] ?? 0);
     // If the stored time is far ahead, the clock has been set back since, and the time is not used.
     const usedUntil = used > now + 10 * burstMs ? now - burstMs : Math.max(used, now - burstMs);

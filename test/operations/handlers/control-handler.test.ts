@@ -197,6 +197,19 @@ describe("a limited handler", () => {
     expect(total()).toBe(30);
   });
 
+  it.each([0.3, 0.6, 0.7, 0.9])("runs again and again with a limit of %d a second", async (perSecond) => {
+    let now = Date.parse("2024-05-01T10:00:00Z");
+    const store = new MemoryStore() as PaymentStore;
+    const { payments, handled, raise } = await shop(store, { now: () => new Date(now) });
+    await payments.limitHandler("books", { perSecond });
+    await raise("e1", "e2", "e3");
+    for (let runs = 1; runs <= 3; runs++) {
+      await reaches(handled, runs);
+      expect(handled).toHaveLength(runs);
+      now += 1000 / perSecond + 1;
+    }
+  });
+
   it("goes on immediately after a clock was put back that had been a day ahead", async () => {
     let now = Date.parse("2024-05-02T10:00:00Z");
     const [mine] = twoStores();
