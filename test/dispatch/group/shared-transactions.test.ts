@@ -260,21 +260,42 @@ onEachDatabase("shared transactions", (kind) => {
   });
 
   if (kind !== "sqlite") {
+    /** Ends the connection of a transaction. */
+    async function cut(tx: SqlTx): Promise<void> {
+      const own = kind === "mysql" ? "connection_id()" : "pg_backend_pid()";
+      const { rows } = await tx.query<{ id: number }>(`select ${own} as id`);
+      const kill = kind === "mysql" ? "kill ?" : "select pg_terminate_backend($1)";
+      await place.store.query(kill, [rows[0]!.id]);
+    }
+
     it("a lost connection rolls the whole group back, and every effect is there once", async () => {
       let kills = 0;
-      const { settled, deaths } = await run(60, async (event, { tx }) => {
+      const { settled, deaths, failed } = await run(60, async (event, { tx }) => {
         await book(tx, event);
         if (event.id !== "e-20" || kills++ > 1) return;
-        const own = kind === "mysql" ? "connection_id()" : "pg_backend_pid()";
-        const { rows } = await tx.query<{ id: number }>(`select ${own} as id`);
-        const kill = kind === "mysql" ? "kill ?" : "select pg_terminate_backend($1)";
-        await place.store.query(kill, [rows[0]!.id]);
+        await cut(tx);
         await book(tx, event);
       });
       await settled();
       expect(await bookedIds()).toEqual(ids(60));
       expect(deaths).toEqual([]);
+      expect(failed).toEqual([]);
       expect(kills).toBe(3);
+    });
+
+    it("a part whose connection was lost lets no later part run", async () => {
+      const later = jest.fn();
+      const work = (place.store as Required<SqlPaymentStore>).runShared(async (part) => {
+        const first = part(async (tx) => {
+          await cut(tx);
+          await tx.query("select 1");
+        });
+        await expect(first).rejects.toMatchObject({ code: "store_unavailable" });
+        await expect(part(later)).rejects.toMatchObject({ code: "transaction_closed" });
+        return [];
+      });
+      await expect(work).rejects.toMatchObject({ code: "transaction_poisoned" });
+      expect(later).not.toHaveBeenCalled();
     });
 
     it("a statement that hangs past the time limit breaks the transaction, and dies alone", async () => {

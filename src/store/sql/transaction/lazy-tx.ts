@@ -4,15 +4,20 @@ import { closed, type Transaction } from "./transaction.js";
 /** A transaction that is opened by its first statement. */
 export interface LazyTx<Raw> extends SqlTx<Raw> {
   opened(): Promise<Transaction<Raw>>;
+  /** Returns whether the transaction was opened and has ended. */
+  hasEnded(): boolean;
 }
 
 /** Returns a transaction that its first statement opens. Concurrent first statements open it once. */
 export function lazyTx<Raw>(dialect: SqlTx["dialect"], open: () => Promise<SqlTx<Raw>>): LazyTx<Raw> {
   let opening: Promise<Transaction<Raw>> | undefined;
-  const opened = (): Promise<Transaction<Raw>> => (opening ??= open() as Promise<Transaction<Raw>>);
+  let transaction: Transaction<Raw> | undefined;
+  const openOnce = async (): Promise<Transaction<Raw>> => (transaction = (await open()) as Transaction<Raw>);
+  const opened = (): Promise<Transaction<Raw>> => (opening ??= openOnce());
   return {
     dialect,
     opened,
+    hasEnded: () => transaction?.isClosed ?? false,
     query: async (sql, params) => (await opened()).query(sql, params),
     get raw() {
       return opened().then((tx) => tx.raw);
@@ -30,6 +35,8 @@ export async function runPart<Raw>(
   whole: LazyTx<Raw>,
   run: (tx: SqlTx<Raw>) => Promise<unknown>,
 ): Promise<void> {
+  // A part that could not be rolled back separately has ended the transaction, so this part must not run.
+  if (whole.hasEnded()) throw closed();
   let part: Transaction<Raw> | undefined;
   let isOver = false;
   const open = async (): Promise<Transaction<Raw>> => {
