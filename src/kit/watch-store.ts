@@ -58,6 +58,8 @@ export class StoreWatch<Tx> {
   #newest: string | undefined;
   /** The webhook that the spool's directory remembers. */
   #kept: string | undefined;
+  /** The webhook that an earlier process left in the spool's directory, until a check has asked for it. */
+  #recalled: string | undefined;
   #identity: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #checking: Promise<void> | undefined;
@@ -106,12 +108,15 @@ export class StoreWatch<Tx> {
   async #check(): Promise<void> {
     await this.#checkIdentity();
     await this.#recall();
-    const asked = this.#recent.length > 0 ? this.#recent : this.#newest === undefined ? [] : [this.#newest];
+    const recent = this.#recent;
     this.#recent = [];
     try {
-      this.#newest = await this.#checkWebhooks(asked);
+      // The older ones are asked for each time. New webhooks may have been recorded in an older copy already.
+      const older = [this.#recalled, this.#newest].filter((receiptId) => receiptId !== undefined);
+      this.#newest = await this.#checkWebhooks([...older, ...recent]);
+      this.#recalled = undefined;
     } catch (error) {
-      this.#recent = [...asked, ...this.#recent].slice(-maxRemembered);
+      this.#recent = [...recent, ...this.#recent].slice(-maxRemembered);
       throw error;
     }
     await this.#keep();
@@ -146,8 +151,7 @@ export class StoreWatch<Tx> {
       return undefined;
     });
     if (this.#kept !== undefined || tie?.webhook === undefined) return;
-    this.#kept = tie.webhook;
-    this.#newest ??= tie.webhook;
+    this.#kept = this.#recalled = tie.webhook;
   }
 
   async #keep(): Promise<void> {

@@ -108,6 +108,46 @@ describe("a store that went back in time", () => {
     expect(codesOf(await payments.health())).toEqual(["store_went_back"]);
   });
 
+  it("is told at the start although a new webhook is recorded before the check", async () => {
+    const file = nextFile();
+    const before = shopOn(file);
+    await before.payments.start();
+    await before.receive("1");
+    await before.payments.backup(`${file}.copy`);
+    const { receiptId } = await before.receive("2");
+    await before.payments.close();
+
+    await copyFile(`${file}.copy`, file);
+    const { payments, receive } = shopOn(file);
+    const error = toldBy(payments);
+    await receive("3");
+    await payments.start();
+    expect(codesOf(await payments.health())).toEqual(["store_went_back"]);
+    expect(await error).toMatchObject({ message: expect.stringContaining(receiptId) as string });
+  });
+
+  it("is told while the process runs although a new webhook is recorded before the check", async () => {
+    const check = catchCheck();
+    const records = new Map<string, StoredRecord>();
+    const store = storeOver({ ...memoryAdapter(records), durable: true });
+    const payments = testKit({ store });
+    const receive = (id: string) =>
+      payments.receiveWebhook(signed(completedBody({ clientId: `c-${id}`, id: `s-${id}` })));
+    await payments.start();
+    const copy = new Map(records);
+    const { receiptId } = await receive("1");
+    check();
+    await payments.sweep();
+    expect((await payments.health()).status).toBe("ok");
+
+    records.clear();
+    for (const [key, record] of copy) records.set(key, record);
+    await receive("2");
+    const error = toldBy(payments);
+    check();
+    expect(await error).toMatchObject({ message: expect.stringContaining(receiptId) as string });
+  });
+
   it("is told while the process runs, and open payments are swept", async () => {
     const check = catchCheck();
     const records = new Map<string, StoredRecord>();
