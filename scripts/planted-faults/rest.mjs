@@ -399,10 +399,18 @@ export const restFaults = [
   {
     about: "the webhooks of a check that failed are asked for no more",
     file: "kit/watch-store.ts",
-    from: "[...asked, ...this.#recent].slice(-maxRemembered)",
+    from: "[...recent, ...this.#recent].slice(-maxRemembered)",
     to: "[...this.#recent].slice(-maxRemembered)",
     test: "kit/watch-store.test.ts",
     title: "had failed in between",
+  },
+  {
+    about: "after a new webhook, the older ones are asked for no more",
+    file: "kit/watch-store.ts",
+    from: "[...older, ...recent]",
+    to: "recent.length > 0 ? recent : older",
+    test: "kit/watch-store.test.ts",
+    title: "is told at the start although a new webhook",
   },
   {
     about: "transactions of an adapter's store run again all at the same time after a conflict",
