@@ -47,6 +47,8 @@ export interface SegmentFile {
 export class SpoolDirectory {
   readonly path: string;
   readonly fs: FileSystem;
+  /** The topmost directory that `make` created and whose entry is not on disk yet. */
+  #firstMade: string | undefined;
 
   constructor(directory: string, fs: FileSystem) {
     this.path = path.resolve(directory);
@@ -64,14 +66,16 @@ export class SpoolDirectory {
    */
   async make(): Promise<void> {
     // The check comes first, because `mkdir` would follow a link.
-    const first = (await this.#refuseExposed())
-      ? undefined
-      : await this.fs.mkdir(this.path, { recursive: true, mode: 0o700 });
-    if (first === undefined) return;
+    if (!(await this.#refuseExposed())) {
+      const first = await this.fs.mkdir(this.path, { recursive: true, mode: 0o700 });
+      this.#firstMade ??= first;
+    }
+    if (this.#firstMade === undefined) return;
     for (let made = this.path; ; made = path.dirname(made)) {
       await this.#syncDirectory(path.dirname(made));
-      if (made === path.resolve(first) || made === path.dirname(made)) return;
+      if (made === path.resolve(this.#firstMade) || made === path.dirname(made)) break;
     }
+    this.#firstMade = undefined;
   }
 
   /**

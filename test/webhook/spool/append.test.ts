@@ -162,6 +162,20 @@ describe("append", () => {
     expect(seen).toEqual(["a", "spool", expect.stringMatching(/^tillkit-spool-/), "b"]);
   });
 
+  it("syncs the entries of all new directories after a first try that could not", async () => {
+    const seen: string[] = [];
+    let failure: Error | undefined = systemError("EIO");
+    const syncDirectory = (file: string) => {
+      if (failure) throw failure;
+      seen.push(path.basename(file));
+    };
+    const spool = bench.open({ fs: hooked({ syncDirectory }), directory: path.join(bench.directory, "a") });
+    await expect(spool.append(webhook(1))).rejects.toMatchObject({ code: "spool_unavailable" });
+    failure = undefined;
+    await spool.append(webhook(2));
+    expect(seen).toEqual(["spool", expect.stringMatching(/^tillkit-spool-/), "a"]);
+  });
+
   it("is refused if no segment can be created", async () => {
     const fs = hooked({
       syncDirectory: () => {

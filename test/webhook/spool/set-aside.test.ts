@@ -3,6 +3,7 @@ import path from "node:path";
 import { createSetAside } from "../../../src/webhook/spool/set-aside.js";
 import { realFileSystem, SpoolDirectory } from "../../../src/webhook/spool/spool-directory.js";
 import { spoolBench } from "./fixtures.js";
+import { hooked, systemError } from "./hooked-file-system.js";
 
 const bench = spoolBench();
 const now = () => new Date("2026-11-20T10:00:06.000Z");
@@ -36,4 +37,23 @@ describe("the text beside a line that was set aside", () => {
     const { text } = await filesAfter(Object.assign(new Error("x".repeat(5000)), { code: "E" }));
     expect(text).toBe(`2026-11-20T10:00:06.000Z E: ${"x".repeat(997)}\n`);
   });
+});
+
+it("a line is on disk when it is set aside again, after the first try could not sync the directory", async () => {
+  const synced: string[] = [];
+  let failure: Error | undefined = systemError("EIO");
+  const syncDirectory = (file: string) => {
+    // The directory itself is made, and its parent synced, before the line is written.
+    if (file === bench.directory && failure) throw failure;
+    synced.push(file);
+  };
+  const directory = new SpoolDirectory(bench.directory, hooked({ syncDirectory }));
+  const setAside = createSetAside(directory, { now, onSetAside: undefined });
+  const line = Buffer.from("a line");
+  await expect(setAside(line, new Error("a reason"))).rejects.toThrow("EIO");
+  expect(await bench.segments()).toHaveLength(1);
+  failure = undefined;
+  synced.length = 0;
+  await setAside(line, new Error("a reason"));
+  expect(synced).toEqual([bench.directory]);
 });
