@@ -405,6 +405,14 @@ export const restFaults = [
     title: "had failed in between",
   },
   {
+    about: "a webhook that is recorded while a check of the store fails is asked for no more",
+    file: "kit/watch-store.ts",
+    from: "[...recent, ...this.#recent].slice(-maxRemembered)",
+    to: "recent.slice(-maxRemembered)",
+    test: "kit/watch-store.test.ts",
+    title: "recorded while a check failed",
+  },
+  {
     about: "after a new webhook, the older ones are asked for no more",
     file: "kit/watch-store.ts",
     from: "[...older, ...recent]",

@@ -67,13 +67,14 @@ export class SpoolDirectory {
   async make(): Promise<void> {
     // The check comes first, because `mkdir` would follow a link.
     if (!(await this.#refuseExposed())) {
-      const first = await this.fs.mkdir(this.path, { recursive: true, mode: 0o700 });
-      this.#firstMade ??= first;
+      const made = await this.fs.mkdir(this.path, { recursive: true, mode: 0o700 });
+      this.#firstMade ??= made;
     }
-    if (this.#firstMade === undefined) return;
+    const first = this.#firstMade;
+    if (first === undefined) return;
     for (let made = this.path; ; made = path.dirname(made)) {
       await this.#syncDirectory(path.dirname(made));
-      if (made === path.resolve(this.#firstMade) || made === path.dirname(made)) break;
+      if (made === path.resolve(first) || made === path.dirname(made)) break;
     }
     this.#firstMade = undefined;
   }
