@@ -2,7 +2,7 @@ import { TillkitError } from "../errors/index.js";
 import { type Notify } from "../model/notice-map.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { writeNothing } from "./recording/write-nothing.js";
-import { type Receipt } from "./recording/arrival.js";
+import { type Arrival, type Receipt } from "./recording/arrival.js";
 import { Recorder } from "./recording/recorder.js";
 import { type RecordingParts } from "./recording/recording-parts.js";
 import { WebhookKeeper } from "./recording/webhook-keeper.js";
@@ -33,12 +33,27 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
 
   const onRecorded = (receipts: readonly Receipt[]): void => {
     options.onRecorded?.(receipts);
-    for (const { outcome, clientId } of receipts) {
-      if (outcome === "foreign") foreign += 1;
-      if (outcome === "unconfirmed") for (const listener of listeners) listener(clientId!);
-    }
+    for (const { outcome } of receipts) if (outcome === "foreign") foreign += 1;
   };
   const recorder = new Recorder(parts, recordTimeoutMs, onRecorded);
+  const reportUnconfirmed = (receipts: readonly Receipt[]): void => {
+    for (const { outcome, clientId } of receipts)
+      if (outcome === "unconfirmed") for (const listener of listeners) listener(clientId!);
+  };
+  // A person's replay uses `recorder`, and leaves the lookup to the application's next sweep, because the
+  // command line has no service to ask.
+  const arriving = {
+    record: async (arrival: Arrival) => {
+      const receipt = await recorder.record(arrival);
+      reportUnconfirmed([receipt]);
+      return receipt;
+    },
+    recordAll: async (arrivals: readonly Arrival[]) => {
+      const receipts = await recorder.recordAll(arrivals);
+      reportUnconfirmed(receipts);
+      return receipts;
+    },
+  };
   const spool =
     options.spool &&
     openSpool({
@@ -49,7 +64,7 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
     });
   const tooSlow = () => new TillkitError("store_unavailable", "The store did not answer in time.");
   const probe = () => withTimeout(writeNothing(store), recordTimeoutMs, tooSlow);
-  const keeper = new WebhookKeeper({ recorder, spool, probe, notify, maxGroup, drainMs });
+  const keeper = new WebhookKeeper({ recorder: arriving, spool, probe, notify, maxGroup, drainMs });
 
   return {
     /** Records in the store only. Lookups use the recorder, because their answers are never spooled. */
@@ -57,7 +72,7 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
     /** Records in the store, or else in the spool. */
     keeper,
     spool,
-    /** Calls the listener with the clientId of each webhook that waits for a lookup. */
+    /** Calls the listener with the clientId of each webhook that arrived and waits for a lookup. */
     onUnconfirmed: (listener: (clientId: string) => void) => void listeners.push(listener),
     /** Returns the number of webhooks of other shops that this process has recorded. */
     foreign: () => foreign,

@@ -127,6 +127,10 @@ describe("tillkit replay", () => {
       code: 0,
       stdout: expect.stringContaining("refused → unconfirmed") as string,
     });
+    // Only the application has a service, so the lookup is left to the application, and is due now.
+    const payment = await withKit((payments) => payments.find("c-fields"));
+    expect(payment?.lookups).toBeUndefined();
+    expect(Date.parse(payment!.nextLookupAt!)).toBeLessThanOrEqual(Date.now());
   });
 
   it("refuses to make payments of another shop its own, unless it is told the application's prefix", async () => {
