@@ -51,4 +51,22 @@ describe("a transaction that PostgreSQL ends because it is idle", () => {
       expect(await limitOf(purpose)).not.toBe(ofServer);
     await driver.close();
   });
+
+  it("leaves the settings of the session as they were, also after a commit", async () => {
+    const pool = new Pool({ connectionString: url, max: 1 });
+    const driver = new PostgresDriver(pool, tablesUnder("idle_"), resolveSqlStoreOptions());
+    const settings = ["lock_timeout", "array_nulls", "idle_in_transaction_session_timeout"];
+    const current = async () =>
+      (await pool.query(`select ${settings.map((name) => `current_setting('${name}') as ${name}`).join()}`))
+        .rows as unknown[];
+    const before = await current();
+    for (const purpose of [undefined, "handler", "record", "claim", "upkeep"] as const) {
+      const open = await driver.begin(purpose);
+      await open.query("select 1", []);
+      await open.commit();
+      expect(await current()).toEqual(before);
+    }
+    await driver.close();
+    await pool.end();
+  });
 });
