@@ -2,11 +2,12 @@ import http from "node:http";
 import { createSandbox, type Sandbox, type SandboxEvent, type SandboxOptions } from "tillkit/sandbox";
 import { type Merchant, status } from "./merchant.js";
 import { openSandbox } from "./open-sandbox.js";
-import { sendWhileUnwritten } from "./send-while-unwritten.js";
+import { unwrittenBench } from "./unwritten-bench.js";
 
 const total = { value: "1475", currency: "KMF" };
 
 describe("the control addresses", () => {
+  const sendWhileUnwritten = unwrittenBench();
   let merchant: Merchant;
   let sandbox: Sandbox;
 
@@ -44,8 +45,10 @@ describe("the control addresses", () => {
   });
 
   it("answer a change only when it is on disk", async () => {
-    await open();
-    const { isEarly, answer } = await sendWhileUnwritten(() => call("POST", "/webhooks/hold"));
+    const { isEarly, answer } = await sendWhileUnwritten({}, async (one) => {
+      sandbox = one;
+      return () => call("PUT", "/settings", { readBack: true });
+    });
     expect([isEarly, answer.status]).toEqual([false, 200]);
   });
 

@@ -2,7 +2,7 @@ import request from "supertest";
 import { createSandbox, type Sandbox, type SandboxOptions } from "tillkit/sandbox";
 import { createPayment } from "../create-payment.js";
 import { Merchant } from "../merchant.js";
-import { sendWhileUnwritten } from "../send-while-unwritten.js";
+import { unwrittenBench } from "../unwritten-bench.js";
 
 const show = (sandbox: Sandbox, path: string, language = "en") =>
   request(sandbox.app).get(path).set("Accept-Language", language);
@@ -10,6 +10,7 @@ const submit = (sandbox: Sandbox, path: string, fields: Record<string, string>) 
   request(sandbox.app).post(path).type("form").send(fields);
 
 describe("the checkout page", () => {
+  const sendWhileUnwritten = unwrittenBench();
   let merchant: Merchant;
   beforeAll(async () => {
     merchant = await Merchant.open();
@@ -40,10 +41,11 @@ describe("the checkout page", () => {
   });
 
   it.each(["approve", "cancel"])("sends the browser back only when it is on disk: %s", async (action) => {
-    const { sandbox, path } = await open({ providers: [{ code: "AAA", name: "Alpha" }] });
-    const { isEarly, answer } = await sendWhileUnwritten(() =>
-      submit(sandbox, path, { action, provider: "AAA" }),
-    );
+    const providers = [{ code: "AAA", name: "Alpha" }];
+    const { isEarly, answer } = await sendWhileUnwritten({ providers }, async (sandbox) => {
+      const id = await createPayment(sandbox, merchant, "c-1");
+      return () => submit(sandbox, `/payment/submit/${id}`, { action, provider: "AAA" });
+    });
     expect([isEarly, answer.status]).toEqual([false, 303]);
   });
 

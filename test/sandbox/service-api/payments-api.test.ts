@@ -1,6 +1,6 @@
 import request from "supertest";
 import { createSandbox, type Sandbox, type SandboxEvent, type SandboxOptions } from "tillkit/sandbox";
-import { sendWhileUnwritten } from "../send-while-unwritten.js";
+import { unwrittenBench } from "../unwritten-bench.js";
 
 const order = {
   purchase: { total: { value: "1475", currency: "KMF" } },
@@ -18,6 +18,8 @@ function post(sandbox: Sandbox, body: object | string, token = sandbox.accessTok
 }
 
 describe("creating a payment", () => {
+  const sendWhileUnwritten = unwrittenBench();
+
   it.each([
     ["10.50", "EUR"],
     ["0.01", "EUR"],
@@ -30,7 +32,7 @@ describe("creating a payment", () => {
   });
 
   it("is answered only when the payment is on disk", async () => {
-    const { isEarly, answer } = await sendWhileUnwritten(() => post(createSandbox(), order));
+    const { isEarly, answer } = await sendWhileUnwritten({}, async (sandbox) => () => post(sandbox, order));
     expect([isEarly, answer.status]).toEqual([false, 201]);
   });
 

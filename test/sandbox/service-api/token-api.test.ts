@@ -1,6 +1,6 @@
 import request from "supertest";
 import { createSandbox } from "tillkit/sandbox";
-import { sendWhileUnwritten } from "../send-while-unwritten.js";
+import { unwrittenBench } from "../unwritten-bench.js";
 
 const clients = [
   { clientId: "first", clientSecret: "sandbox_first secret" },
@@ -13,6 +13,8 @@ function ask(fields: Record<string, string>, sandbox = createSandbox({ clients }
 }
 
 describe("the token address", () => {
+  const sendWhileUnwritten = unwrittenBench();
+
   it("gives a token to every registered client, and forbids caches to store it", async () => {
     const response = await ask({ grant_type: "client_credentials", ...credentials }).expect(200);
     expect(response.body).toEqual({
@@ -24,8 +26,11 @@ describe("the token address", () => {
   });
 
   it("answers only when the token is on disk", async () => {
-    const asked = () => ask({ grant_type: "client_credentials", ...credentials });
-    const { isEarly, answer } = await sendWhileUnwritten(asked);
+    const fields = { grant_type: "client_credentials", ...credentials };
+    const { isEarly, answer } = await sendWhileUnwritten(
+      { clients },
+      async (sandbox) => () => ask(fields, sandbox),
+    );
     expect([isEarly, answer.status]).toEqual([false, 200]);
   });
 
