@@ -42,4 +42,15 @@ describe("the database of a command", () => {
       expect(elsewhere.code).toBe(argv[0] === "migrate" ? 1 : 3);
     },
   );
+
+  it("is that of the last --env-file which names one, as it is for Node", async () => {
+    folder.write("other.env", "TILLKIT_DATABASE=missing.db\n");
+    folder.write("more.env", "TILLKIT_LOG_LEVEL=info\n");
+    const list = ["payments", "list", "--table-prefix", "pay_"];
+    const files = (...names: string[]) => names.flatMap((name) => ["--env-file", name]);
+    const last = await runCli([...list, ...files("other.env", "shop.env", "more.env")], { cwd: folder.path });
+    expect(last).toMatchObject({ code: 0, stdout: expect.stringContaining("order-of-c-1") as string });
+    const first = await runCli([...list, ...files("shop.env", "other.env")], { cwd: folder.path });
+    expect(first.code).toBe(3);
+  });
 });

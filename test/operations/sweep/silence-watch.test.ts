@@ -220,6 +220,19 @@ describe("the kit", () => {
     expect((await payments.health()).reasons.map(({ code }) => code)).not.toContain("webhooks_silent");
   });
 
+  it("tells a second silence although the newest payments are almost all of the first one", async () => {
+    // One payment a minute. The first hour has webhooks, and after it only the payment of minute 650.
+    const sent = Array.from({ length: 900 }, (_, n): SentTimes => {
+      const hasWebhook = n < hour / minute || n === 650;
+      return { sentAt: n * minute, firstAt: hasWebhook ? (n + 1) * minute : undefined, channel: "mvola" };
+    });
+    const lookAt = watch(sent);
+    expect(await lookAt(62 * minute)).toEqual([]);
+    expect(await lookAt(200 * minute)).toEqual(["all"]);
+    expect(await lookAt(652 * minute)).toEqual(["all"]);
+    expect(await lookAt(800 * minute)).toEqual(["all", "all"]);
+  });
+
   it("tells nothing where payments are too few to know what is usual, or no webhook has ever come", () => {
     const times = Array.from({ length: 29 }, (_, n): SentTimes => ({ sentAt: n, firstAt: n + 1 }));
     expect(usualSurvival(times, 100)).toBeUndefined();
