@@ -1,5 +1,5 @@
 import { type Payment } from "../../model/payment.js";
-import { type PaymentReader, type ShownPayment } from "../../service/index.js";
+import { LookupError, type PaymentReader, type ShownPayment } from "../../service/index.js";
 import { type RateLimiter } from "./rate-limiter.js";
 
 /** The parts of the kit that a scan uses. */
@@ -23,14 +23,15 @@ const minWantedMs = 3_600_000;
 /**
  * Finds payments without a known service id by their clientId, in the service's list of all payments. The
  * order of this list is not specified, so each run reads the first page and then continues where the last run
- * ended. A list that shows no clientIds cannot be used, and this process does not read it again.
+ * ended. Listed payments without a clientId are skipped, because other software may have created them.
  */
 export class ListScan {
   readonly #parts: ListScanParts;
   /** The time until which each payment is looked for, in milliseconds since 1970. */
   readonly #wanted = new Map<string, number>();
   #offset = 0;
-  #isUseless = false;
+  /** Whether the list has shown a clientId, or a run has reported that it shows none. */
+  #isChecked = false;
 
   constructor(parts: ListScanParts) {
     this.#parts = parts;
@@ -38,36 +39,48 @@ export class ListScan {
 
   /** Adds a payment, which the following runs look for. */
   want({ clientId, createdAt }: Payment): void {
-    if (this.#isUseless || this.#wanted.size >= maxWanted) return;
+    if (this.#wanted.size >= maxWanted) return;
     const { now, giveUpAfterMs } = this.#parts;
     const until = Math.max(Date.parse(createdAt) + giveUpAfterMs, now().getTime() + minWantedMs);
     this.#wanted.set(clientId, until);
   }
 
-  /** Reads at most five pages of the list. Rejects if a request fails. */
+  /**
+   * Reads at most five pages of the list. Rejects if a request fails. Also rejects, once, when the whole list
+   * has shown no clientId.
+   */
   async run(): Promise<void> {
     this.#dropOld();
     if (this.#wanted.size === 0) return;
-    await this.#readPage(0);
+    // The service may give shorter pages than were asked for.
+    const first = await this.#readPage(0);
+    if (first === 0) return;
     for (let pages = 1; pages < maxPagesPerRun && this.#wanted.size > 0; pages++) {
-      const offset = Math.max(this.#offset, pageSize);
+      const offset = Math.max(this.#offset, first);
       const count = await this.#readPage(offset);
       this.#offset = count === 0 ? 0 : offset + count;
-      if (count === 0) return;
+      if (count === 0) return this.#check();
     }
+  }
+
+  #check(): void {
+    if (this.#isChecked || this.#parts.closing.aborted) return;
+    this.#isChecked = true;
+    throw new LookupError(
+      "lookup_answer_invalid",
+      "The service's list shows no clientIds, so the kit cannot find payments without a service id in it.",
+    );
   }
 
   async #readPage(offset: number): Promise<number> {
     const { reader, limiter, closing, take } = this.#parts;
     if (!(await limiter.acquire())) return 0;
     const listed = await reader.list({ limit: pageSize, offset }, closing);
-    if (listed.length > 0 && listed.every(({ clientId }) => clientId === undefined)) {
-      this.#isUseless = true;
-      this.#wanted.clear();
-    }
     for (const payment of listed) {
       const { clientId } = payment;
-      if (typeof clientId === "string" && this.#wanted.delete(clientId)) await take(clientId, payment);
+      if (typeof clientId !== "string") continue;
+      this.#isChecked = true;
+      if (this.#wanted.delete(clientId)) await take(clientId, payment);
     }
     return listed.length;
   }

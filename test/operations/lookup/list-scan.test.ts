@@ -7,7 +7,7 @@ const hourMs = 3_600_000;
 const createdAt = "2026-11-20T10:00:00.000Z";
 
 /** A scan of a list that the test can change, with the offsets that it asked for and the clientIds that it took. */
-function scanOf({ giveUpAfterMs = 0, closing = new AbortController() } = {}) {
+function scanOf({ giveUpAfterMs = 0, closing = new AbortController(), maxPage = 100 } = {}) {
   const listed: Shown[] = [];
   const offsets: number[] = [];
   const taken: string[] = [];
@@ -17,7 +17,7 @@ function scanOf({ giveUpAfterMs = 0, closing = new AbortController() } = {}) {
       read: () => Promise.reject(new Error("A scan reads no single payment.")),
       list: async ({ limit, offset }) => {
         offsets.push(offset);
-        return listed.slice(offset, offset + limit);
+        return listed.slice(offset, offset + Math.min(limit, maxPage));
       },
     },
     limiter: new RateLimiter(1_000_000, closing.signal),
@@ -85,16 +85,32 @@ describe("the scan of the service's list", () => {
     expect(scan.taken).toEqual(["x-1"]);
   });
 
-  it("reads a list that shows no clientIds never again", async () => {
+  it("goes on after a whole page without a clientId, which other software may have created", async () => {
     const scan = scanOf();
-    scan.listed.push(shown("s-1"), shown("s-2"));
-    scan.want("x-1");
-    await scan.run();
-    scan.listed.splice(0);
+    for (let n = 0; n < 100; n++) scan.listed.push(shown(`of-another-${n}`));
     scan.show(2);
     scan.want("x-1");
     await scan.run();
-    expect([scan.offsets, scan.taken]).toEqual([[0], []]);
+    expect([scan.offsets, scan.taken]).toEqual([[0, 100], ["x-1"]]);
+  });
+
+  it("reports once that the whole list shows no clientIds, and finds a payment that shows one later", async () => {
+    const scan = scanOf();
+    scan.listed.push(shown("s-1"), shown("s-2"));
+    scan.want("x-1");
+    await expect(scan.run()).rejects.toMatchObject({ code: "lookup_answer_invalid" });
+    await scan.run();
+    scan.show(2);
+    await scan.run();
+    expect(scan.taken).toEqual(["x-1"]);
+  });
+
+  it("reads every payment of a list whose pages are shorter than asked for", async () => {
+    const scan = scanOf({ maxPage: 20 });
+    scan.show(60);
+    scan.want("x-45");
+    await scan.run();
+    expect([scan.offsets, scan.taken]).toEqual([[0, 20, 40], ["x-45"]]);
   });
 
   it("looks for a payment for an hour after its last lookup, however late that came", async () => {
