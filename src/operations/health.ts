@@ -236,7 +236,7 @@ function findInCounts<Tx>(
       oldestUndoneAt &&
       isFar(oldestUndoneAt, now().getTime()) &&
       `An event has waited since ${oldestUndoneAt}.`,
-    handler_missing: missing.length > 0 && `No process runs these handlers: ${missing.join(", ")}.`,
+    handler_missing: missing.length > 0 && `Dispatches wait unclaimed for ${missing.join(", ")}.`,
     handler_paused:
       paused.length > 0 &&
       paused.map(({ name, by, at, reason }) => `${name} was paused by ${by} at ${at}: ${reason}`).join("; "),

@@ -83,7 +83,7 @@ describe("the reasons of the health", () => {
       "spool_set_aside: 4 webhooks were set aside.",
       "dispatches_dead: 3 dispatches are dead.",
       `events_late: An event has waited since ${timeAt(-60_001)}.`,
-      "handler_missing: No process runs these handlers: books, mail.",
+      "handler_missing: Dispatches wait unclaimed for books, mail.",
       "signatures_failing: None of 12 webhooks was valid: the secret is wrong, or the webhooks are forged.",
       "clock_jumped: The machine's clock jumped by -7 ms, or the machine was suspended.",
       "durability_warning: fsync is off; the disk is remote",
@@ -134,7 +134,7 @@ describe("the reasons of the health", () => {
     expect(codesOf(await check({ store: near, runs: () => false }))).toEqual([]);
     const far = counting({ clock: timeAt(3_539_999), waiting });
     expect(messagesOf(await check({ store: far, runs: () => false }))).toEqual({
-      handler_missing: "No process runs these handlers: books.",
+      handler_missing: "Dispatches wait unclaimed for books.",
       database_clock_off: `The database's clock says ${timeAt(3_539_999)}.`,
     });
   });
