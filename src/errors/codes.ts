@@ -68,7 +68,8 @@ export const errorFixes = {
   access_token_refused: "The service refused the access token; check the credentials.",
 
   // Asking the service about payments.
-  lookup_failed: "Fix the problem in the message. The kit asks the service again later by itself.",
+  lookup_failed:
+    "Fix the problem in the message. The kit asks again at the next planned lookup of the payment, if there is one.",
   lookup_answer_invalid:
     "Compare the service's answer with sections 2.1 and 2.3 of the interface document; nothing was recorded.",
 
