@@ -310,6 +310,16 @@ describe("tillkit statement", () => {
     expect(await differences(...period, ...later)).not.toMatchObject({ missing_there: 1 });
   });
 
+  it("reads the payments of a day of --created-from that begins in the offset of the statement", async () => {
+    folder.write("first.csv", "clientId,value,currency\na,1475,KMF\n");
+    const sinceThe11th = [...period, "--created-from", "2024-05-11", "--json"];
+    const storedWith = async (...args: string[]) =>
+      documentOf(await compare("first.csv", ...sinceThe11th, ...args)).stored;
+    // The payments were created on May 10 at 10:00 UTC.
+    expect(await storedWith("--utc-offset=+13:00")).toBe(0);
+    expect(await storedWith("--utc-offset=+14:00")).toBe(2);
+  });
+
   it("writes its temporary files where it is told", async () => {
     // So many rows are sorted in files.
     const rows = Array.from({ length: 17_000 }, (_, row) => `x-${row},1,KMF`);
