@@ -45,6 +45,9 @@ const maxTries = 20;
 /** The minimum wait for a limited handler, so that a high limit does not cause many small claims. */
 const minWaitMs = 100;
 
+/** The maximum number of processes that may claim the runs of one second at the same moment. */
+const maxBursts = 100;
+
 /** Returns the decisions that a note contains. */
 export function controlOf({ id, value }: Pick<NoteRecord, "id" | "value">): HandlerControl {
   return { changes: [], ...value, name: id };
@@ -92,9 +95,13 @@ export class HandlerControls<Tx> {
   async permit(handlers: readonly HandlerKey[], limit: number): Promise<Permit[]> {
     const startedAt = performance.now();
     if (startedAt - this.#readAt >= this.#parts.pollMs) {
-      const controls = await readControls(this.#parts.store);
-      this.#controls = new Map(controls.map((control) => [control.name, control]));
+      // Set before the read, because `forget` may be called during the read.
       this.#readAt = startedAt;
+      const controls = await readControls(this.#parts.store).catch((error: unknown) => {
+        this.forget();
+        throw error;
+      });
+      this.#controls = new Map(controls.map((control) => [control.name, control]));
     }
     this.waitMs = Infinity;
     const limitOf = ({ name }: HandlerKey): number | undefined => this.#controls.get(name)?.perSecond;
@@ -137,8 +144,8 @@ class Rate<Tx> {
   /** Counts claimed dispatches towards the limit. Tries again if another process changed the note. */
   charge = async (count: number): Promise<void> => {
     for (let tries = 0; tries < maxTries; tries++) {
-      const { version, usedUntil } = await this.#read();
-      const value = { usedUntil: usedUntil + count * this.#stepMs };
+      const { version, usedUntil, at } = await this.#read();
+      const value = { usedUntil: usedUntil + count * this.#stepMs, at };
       const notes = [{ kind: rateNotes, id: this.#name, version, value }];
       try {
         return void (await this.#parts.store.transaction((tx) => this.#parts.store.save(tx, { notes })));
@@ -148,14 +155,18 @@ class Rate<Tx> {
     }
   };
 
-  async #read(): Promise<{ version: number; usedUntil: number }> {
+  async #read(): Promise<{ version: number; usedUntil: number; at: number }> {
     const [note] = await this.#parts.store.notes({ kind: rateNotes, ids: [this.#name] });
-    const now = this.#parts.now().getTime();
+    const at = this.#parts.now().getTime();
     // Without rounding up, one run could take slightly longer than this time, and would never be allowed.
     const burstMs = Math.max(1000, Math.ceil(this.#stepMs));
     const used = Number(note?.value["usedUntil"] ?? 0);
-    // If the stored time is far ahead, the clock has been set back since, and the time is not used.
-    const usedUntil = used > now + 10 * burstMs ? now - burstMs : Math.max(used, now - burstMs);
-    return { version: note?.version ?? 0, usedUntil };
+    // An earlier version of the kit stored no time of the charge.
+    const chargedAt = Number(note?.value["at"] ?? used);
+    // If this time is far ahead, the clock has been set back since. If `used` is far ahead of it, the limit
+    // was lower at the charge.
+    const isSetBack = chargedAt > at + 10 * burstMs;
+    const usedUntil = isSetBack ? 0 : Math.min(used, chargedAt + maxBursts * burstMs);
+    return { version: note?.version ?? 0, usedUntil: Math.max(usedUntil, at - burstMs), at };
   }
 }
