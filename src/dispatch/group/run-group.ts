@@ -67,6 +67,7 @@ export async function runGroups<Tx>(
   try {
     for (let left = [...claimed]; left.length > 0;) {
       if (closing.aborted || performance.now() - startedAt > leaseMs) {
+        nextSize = Math.max(1, claimed.length - left.length);
         await Promise.all(left.map((run) => release(run, closing)));
         break;
       }
