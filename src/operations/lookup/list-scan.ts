@@ -1,3 +1,4 @@
+import { hasCode } from "../../errors/index.js";
 import { type Payment } from "../../model/payment.js";
 import { LookupError, type PaymentReader, type ShownPayment } from "../../service/index.js";
 import { type RateLimiter } from "./rate-limiter.js";
@@ -80,7 +81,15 @@ export class ListScan {
       const { clientId } = payment;
       if (typeof clientId !== "string") continue;
       this.#isChecked = true;
-      if (this.#wanted.delete(clientId)) await take(clientId, payment);
+      const until = this.#wanted.get(clientId);
+      if (until === undefined) continue;
+      // Deleted first, because another run may read the same page meanwhile.
+      this.#wanted.delete(clientId);
+      await take(clientId, payment).catch((error: unknown) => {
+        // The store may have failed, and the payment may get no other lookup.
+        if (!hasCode(error, "lookup_answer_invalid")) this.#wanted.set(clientId, until);
+        throw error;
+      });
     }
     return listed.length;
   }

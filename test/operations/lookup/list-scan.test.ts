@@ -1,3 +1,5 @@
+import { TillkitError } from "tillkit";
+import { LookupError } from "../../../src/service/index.js";
 import { ListScan } from "../../../src/operations/lookup/list-scan.js";
 import { RateLimiter } from "../../../src/operations/lookup/rate-limiter.js";
 import { pendingPayment } from "../../support/webhooks.js";
@@ -11,6 +13,7 @@ function scanOf({ giveUpAfterMs = 0, closing = new AbortController(), maxPage = 
   const listed: Shown[] = [];
   const offsets: number[] = [];
   const taken: string[] = [];
+  const failures: Error[] = [];
   let now = Date.parse(createdAt);
   const scan = new ListScan({
     reader: {
@@ -22,7 +25,11 @@ function scanOf({ giveUpAfterMs = 0, closing = new AbortController(), maxPage = 
     },
     limiter: new RateLimiter(1_000_000, closing.signal),
     closing: closing.signal,
-    take: async (clientId) => void taken.push(clientId),
+    take: async (clientId) => {
+      const failure = failures.shift();
+      if (failure) throw failure;
+      taken.push(clientId);
+    },
     giveUpAfterMs,
     now: () => new Date(now),
   });
@@ -30,6 +37,7 @@ function scanOf({ giveUpAfterMs = 0, closing = new AbortController(), maxPage = 
     listed,
     offsets,
     taken,
+    failures,
     want: (...clientIds: string[]) => {
       for (const clientId of clientIds) scan.want(pendingPayment({ clientId, createdAt }));
     },
@@ -73,6 +81,18 @@ describe("the scan of the service's list", () => {
     scan.want("x-3", "x-1", "lost");
     await scan.run();
     expect(scan.taken).toEqual(["x-1", "x-3"]);
+  });
+
+  it("takes a payment again that the store did not record, and no answer again that cannot be used", async () => {
+    const scan = scanOf();
+    scan.show(5);
+    scan.want("x-1", "x-3");
+    scan.failures.push(new TillkitError("store_unavailable", "The store is away."));
+    await expect(scan.run()).rejects.toMatchObject({ code: "store_unavailable" });
+    scan.failures.push(new LookupError("lookup_answer_invalid", "The answer cannot be used."));
+    await expect(scan.run()).rejects.toMatchObject({ code: "lookup_answer_invalid" });
+    await scan.run();
+    expect(scan.taken).toEqual(["x-3"]);
   });
 
   it("goes on with a list that is empty for now, or of which only some payments show their clientId", async () => {
