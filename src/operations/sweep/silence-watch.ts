@@ -46,6 +46,11 @@ export function createSilenceWatch<Tx>({
       watched.last = newest;
       watched.usual = usualSurvival(times, newest) ?? watched.usual;
     }
+    // If the clock was put back since, no webhook would be newer, so the silence is measured from now on.
+    if (watched.last > now) {
+      watched.last = now;
+      if (watched.silence) watched.silence = { ...watched.silence, since: new Date(now).toISOString() };
+    }
     const { last, usual, silence } = watched;
     const named = channel !== undefined && { channel };
     if (silence && newest > Date.parse(silence.since)) {
