@@ -21,9 +21,12 @@ export function checkRecords(operation: string, answer: unknown): readonly Store
   return answer as StoredRecord[];
 }
 
-/** Returns the answer of an operation. Throws `adapter_defective` if the answer does not have this type. */
+/**
+ * Returns the answer of an operation. Throws `adapter_defective` if the answer does not have this type, or is
+ * no finite number.
+ */
 export function checkType<T>(operation: string, answer: T, type: "boolean" | "number"): T {
-  if (typeof answer === type) return answer;
+  if (typeof answer === type && (type !== "number" || Number.isFinite(answer))) return answer;
   throw defect(`${operation} returned ${shown(answer)}, and must return a ${type}.`);
 }
 

@@ -59,7 +59,7 @@ function waitFor(now: number, ms: number): Required<Pick<StoredDispatch, "dueAt"
 export class Dispatches {
   readonly #records: KeyedRecords;
   readonly #renewing = new Map<string, Promise<unknown>>();
-  /** The handler names for which a claim has looked for dispatches of earlier versions. */
+  /** The handler names for which no dispatches of earlier versions are left. */
   readonly #searched = new Set<string>();
 
   constructor(records: KeyedRecords) {
@@ -79,8 +79,16 @@ export class Dispatches {
     const entries = found.filter(({ dueAt, waitsFrom = Infinity }) => dueAt <= later || waitsFrom > later);
     const claims: Claim[] = [];
     const size = Math.max(1, Math.floor(this.#records.maxChanges / changesOfLease));
-    for (let at = 0; at < entries.length; at += size)
-      claims.push(...(await this.#lease(entries.slice(at, at + size), waitFor(now, leaseMs))));
+    try {
+      for (let at = 0; at < entries.length; at += size)
+        claims.push(...(await this.#lease(entries.slice(at, at + size), waitFor(now, leaseMs))));
+    } catch (error) {
+      // Dispatches that are leased already would otherwise wait for the end of their leases.
+      if (claims.length > 0) return claims;
+      throw error;
+    }
+    // If the limit was reached, a dispatch of an earlier version may be left.
+    if (found.length < limit) for (const name of names) this.#searched.add(name);
     return claims;
   }
 
@@ -241,13 +249,10 @@ export class Dispatches {
       // Dispatches whose wait began before the clock was put back.
       rangeOf(["waits-from", name], limit, { from: keyOf("waits-from", name, timeOf(now + 1)) }),
     ];
-    if (this.#searched.has(name)) return ranges;
-    this.#searched.add(name);
-    // The first claim of a name also looks for dispatches of earlier versions: see `maxUnmarkedMs`.
-    return [
-      ...ranges,
-      rangeOf(["due", name], limit, { from: keyOf("due", name, timeOf(now + maxUnmarkedMs)) }),
-    ];
+    // The first claims of a name also look for dispatches of earlier versions: see `maxUnmarkedMs`.
+    if (!this.#searched.has(name))
+      ranges.push(rangeOf(["due", name], limit, { from: keyOf("due", name, timeOf(now + maxUnmarkedMs)) }));
+    return ranges;
   }
 
   async #lease(entries: readonly DispatchEntry[], waits: ReturnType<typeof waitFor>): Promise<Claim[]> {
@@ -263,20 +268,16 @@ export class Dispatches {
     }
     // Another process has changed one of these dispatches or events, so each dispatch is leased separately.
     const each = await Promise.allSettled(entries.map((entry) => leaseAll([entry])));
-    return each.flatMap((result) => {
-      if (result.status === "fulfilled") return result.value;
-      if (result.reason instanceof Conflict) return [];
-      throw result.reason;
-    });
+    const claims = each.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+    for (const result of each)
+      if (result.status === "rejected" && !(result.reason instanceof Conflict) && claims.length === 0)
+        throw result.reason;
+    return claims;
   }
 }
 
 /** Leases a dispatch. Returns `undefined` if the dispatch has changed since it was found. */
-function lease(
-  draft: Draft,
-  entry: DispatchEntry,
-  waits: Required<Pick<StoredDispatch, "dueAt" | "waitsFrom">>,
-): Claim | undefined {
+function lease(draft: Draft, entry: DispatchEntry, waits: ReturnType<typeof waitFor>): Claim | undefined {
   const dispatch = draft.get<StoredDispatch>(dispatchKey(entry));
   const event = draft.get<StoredEvent>(eventKey(entry.eventId));
   if (!dispatch || !event || !isOpen(dispatch) || dispatch.dueAt !== entry.dueAt) return undefined;

@@ -171,6 +171,55 @@ describe("a lease and a wait of a store over an adapter", () => {
     expect(await claim(10_000, open())).toHaveLength(1);
   });
 
+  it("are found where an earlier version wrote them although the first claim failed, or reached its limit", async () => {
+    await leased(10_000);
+    await leased(10_000, "e2");
+    storeAsBefore(60 * dayMs);
+    const adapter = memoryAdapter(records);
+    let isAway = true;
+    const later = storeOver({
+      ...adapter,
+      now: async () => now,
+      scan: async (range, tx) => {
+        if (isAway) throw new Error("The database is away.");
+        return adapter.scan(range, tx);
+      },
+    });
+    await expect(claim(10_000, later)).rejects.toMatchObject({ code: "store_unavailable" });
+    isAway = false;
+    expect(await later.claim({ handlers, limit: 1, leaseMs: 10_000 })).toHaveLength(1);
+    expect(await claim(10_000, later)).toHaveLength(1);
+  });
+
+  it("of one write are returned although a later write of the same claim fails", async () => {
+    const events = Array.from({ length: 20 }, (_, n) => `e${n + 10}`).map((id) => ({
+      id,
+      type: "payment.overdue" as const,
+      recordedAt: "2024-05-01T10:00:00.000Z",
+      payload: {},
+    }));
+    await store.transaction((tx) => store.save(tx, { events }));
+    const adapter = memoryAdapter(records);
+    let writes = 0;
+    const small = storeOver({
+      ...adapter,
+      now: async () => now,
+      maxChanges: 60,
+      write: async (changes, tx) => {
+        if (++writes === 2) throw new Error("The database is away.");
+        return adapter.write(changes, tx);
+      },
+    });
+    const claimed = await small.claim({ handlers, limit: 20, leaseMs: 10_000 });
+    expect(claimed).toHaveLength(12);
+    expect(await small.claim({ handlers, limit: 20, leaseMs: 10_000 })).toHaveLength(8);
+  });
+
+  it("are not counted by a clock that gives no number", async () => {
+    const broken = storeOver({ ...memoryAdapter(records), now: async () => NaN });
+    await expect(claim(10_000, broken)).rejects.toMatchObject({ code: "adapter_defective" });
+  });
+
   it("end at their time where an earlier version wrote them", async () => {
     const run = await leased(10_000);
     storeAsBefore(0);
