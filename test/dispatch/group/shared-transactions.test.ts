@@ -82,7 +82,7 @@ onEachDatabase("shared transactions", (kind) => {
         );
         return Number(row!.n) === count;
       }, "all dispatches");
-    return { failed, deaths, shared, limits, settled };
+    return { payments, failed, deaths, shared, limits, settled };
   }
 
   const bookedIds = async () => (await place.ledger()).map(({ event_id }) => event_id).toSorted();
@@ -186,6 +186,23 @@ onEachDatabase("shared transactions", (kind) => {
     });
     await settled();
     expect(order).toEqual(Array.from({ length: 200 }, (_, n) => `e-${n}`));
+  });
+
+  it("a close waits for the run of a group", async () => {
+    let [begin, end] = [(): void => {}, (): void => {}];
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const { payments, failed } = await run(1, async (event, { tx }) => {
+      begin();
+      await ended;
+      await book(tx, event);
+    });
+    await begun;
+    // Much later than a close that waits for nothing.
+    setTimeout(end, 300);
+    await payments.close();
+    expect([await bookedIds(), failed]).toEqual([ids(1), []]);
+    expect(await place.select("select state from @dispatches")).toEqual([{ state: "done" }]);
   });
 
   it("a close in the middle of a group keeps what is done, and gives the others back", async () => {
