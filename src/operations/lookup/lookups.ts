@@ -155,6 +155,7 @@ export class Lookups<Tx> {
       }
     }
     await this.#runScan();
+    if (this.#waiting.size > 0 && !this.#closing.signal.aborted) this.#startDrain();
     return asked;
   }
 
@@ -167,8 +168,8 @@ export class Lookups<Tx> {
   }
 
   #startDrain(): void {
-    // The error is ignored, because an unavailable store is reported elsewhere, and the sweep looks up the
-    // payments that are due.
+    // The error is ignored, because an unavailable store is reported elsewhere, and a later sweep starts the
+    // drain again.
     this.#draining ??= this.#drain()
       .catch(() => {})
       .finally(() => {
@@ -183,7 +184,10 @@ export class Lookups<Tx> {
       this.#failures = 0;
       for (const clientId of this.#waiting) {
         this.#waiting.delete(clientId);
-        const [claimed] = await this.#claim([clientId], { isEarly: true });
+        const [claimed] = await this.#claim([clientId], { isEarly: true }).catch((error: unknown) => {
+          this.#waiting.add(clientId);
+          throw error;
+        });
         if (claimed && !(await this.#ask(claimed))) break;
       }
     } finally {

@@ -238,7 +238,34 @@ describe("early lookups", () => {
     store.transaction = transaction;
     lookups.askNow("c-1");
     await settled();
-    expect(recorded).toEqual(["c-1"]);
+    expect(recorded).toEqual(["c-0", "c-1"]);
+  });
+
+  it("that were not made are made by the next sweep, also for a payment that has no other lookup", async () => {
+    const { nextLookupAt: _, ...over } = due(1, { lookups: 9 })[0]!;
+    const { store, lookups, asked, settled } = await lookupsOf([over], {});
+    const transaction = store.transaction.bind(store);
+    store.transaction = () => Promise.reject(new Error("connection refused"));
+    lookups.askNow("c-0");
+    await settled();
+    store.transaction = transaction;
+    await lookups.sweep();
+    await settled();
+    expect(asked).toEqual(["s-0"]);
+  });
+
+  it("that wait after three failures are made by the next sweep", async () => {
+    let isUp = false;
+    const read = async (serviceId: string) => (isUp ? shown(serviceId) : unavailable());
+    const later = { nextLookupAt: "2026-11-21T12:00:00.000Z" };
+    const { lookups, asked, recorded, settled } = await lookupsOf(due(4, later), { read });
+    for (let n = 0; n < 4; n++) lookups.askNow(`c-${n}`);
+    await settled();
+    expect(asked).toHaveLength(3);
+    isUp = true;
+    await lookups.sweep();
+    await settled();
+    expect(recorded).toEqual(["c-3"]);
   });
 
   it.each(["askNow", "askAfterReturn"] as const)(
