@@ -6,6 +6,7 @@ import {
   type Payments,
 } from "../../index.js";
 import { type Action, runAction } from "../terminal/actions.js";
+import { optionError } from "../terminal/arguments.js";
 import {
   type Arguments,
   type CommandDefinition,
@@ -206,7 +207,11 @@ async function retry(payments: Payments, args: Arguments, { output }: InputConte
     since: timeOption(args, "since"),
     run: args.get("run"),
   };
-  if (query.run !== undefined && !apply) return printRun(payments, query.run, output);
+  if (query.run !== undefined && !apply) {
+    const ignored = ["error", "event", "event-id", "since"].find((name) => args.has(name));
+    if (ignored !== undefined) throw optionError(`--${ignored} can be used with --run only with --apply.`);
+    return printRun(payments, query.run, output);
+  }
   let revived = await payments.replayDispatches({ ...query, dryRun: !apply });
   const { run } = revived;
   const found = [...revived.dispatches];

@@ -130,6 +130,8 @@ describe("tillkit handlers", () => {
       stdout: expect.not.stringMatching(/mailer|Would run|--apply/),
     });
     expect((await handlers("retry", "--run", "mistyped")).stdout).toContain("No run has this id, or ");
+    const narrowed = await handlers("retry", "--run", run, "--error", "closed");
+    expect([narrowed.code, narrowed.stderr]).toEqual([2, expect.stringContaining("--error")]);
     const all = await handlers("retry", "--run", run, "--apply", "--by", "Amina");
     expect([all.code, all.stderr]).toEqual([2, expect.stringContaining("with other conditions")]);
     expect(documentOf(await handlers("list", "--json")).handlers).toMatchObject([
