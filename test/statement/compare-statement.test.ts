@@ -192,6 +192,19 @@ describe("a statement compared with stored payments", () => {
     expect((await compared(store, header, [], { period: end })).found).toEqual(["missing_there a"]);
   });
 
+  it("does not miss a payment whose refused webhook a person replayed after the day of the payment", async () => {
+    const store = await storeOf(pending("late", { serviceId: "s-late" }));
+    const kit = testKit({ store, now: () => new Date("2024-05-12T08:00:00Z") });
+    const data = { clientId: "late", id: "s-late", submittedAt: "2024-05-10T10:00:00.000Z" };
+    const refused = signed(completedBody(data));
+    await kit.replay({ refused, dryRun: false, by: "Amina", reason: "wrong secret" });
+    const dayOf = (day: number) => ({
+      period: { from: `2024-05-${day}T00:00:00Z`, to: `2024-05-${day + 3}T00:00:00Z` },
+    });
+    expect((await compared(store, header, [], dayOf(12))).found).toEqual(["accepted_here late"]);
+    expect((await compared(store, header, [], dayOf(10))).found).toEqual(["missing_there late"]);
+  });
+
   it("does not miss a payment that was adopted after the period of its webhook", async () => {
     let now = new Date("2024-05-31T20:00:00Z");
     const store = new MemoryStore();

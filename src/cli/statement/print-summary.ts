@@ -25,7 +25,7 @@ const titles: Readonly<Record<FindingKind, string>> = {
   payout_differs: "the payout is not the sum of its rows",
   bad_row: "rows that could not be read, and so were not compared",
   at_edge: "completed at the edge of the period (no difference)",
-  accepted_here: "accepted or adopted later than paid, on another statement (no difference)",
+  accepted_here: "accepted, adopted or replayed later than paid, on another statement (no difference)",
 };
 
 /** A finding without its candidates. The summary only needs the finding's kind, amounts and order or ids. */

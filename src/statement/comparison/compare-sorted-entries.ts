@@ -146,17 +146,22 @@ async function addUnlisted(
 
 /**
  * Returns whether the payment may have been paid before the period, so that its row is on an earlier
- * statement. This is possible if a person accepted evidence, or if the payment's webhook waited, for example
- * for an adoption. A payment that the kit created in the period was paid in the period.
+ * statement. This is possible if a person accepted evidence or replayed a refused webhook, or if the
+ * payment's webhook waited, for example for an adoption. A payment that the kit created in the period was
+ * paid in the period.
  */
 async function wasPaidBefore(
   store: PaymentStore,
-  { clientId, completedAt, createdAt, returnKeyHash }: Payment,
+  { clientId, completedAt, createdAt, returnKeyHash, reported }: Payment,
   { from }: Period,
 ): Promise<boolean> {
   if (returnKeyHash !== undefined && createdAt >= from) return false;
   const { resolutions, webhooks } = await store.history(clientId);
   const arrival = new Map(webhooks.map(({ receiptId, receivedAt }) => [receiptId, receivedAt]));
+  // A refused webhook is stored with the time of its replay, so only its signed time is the payment's time.
+  const wasRefused = resolutions.some(({ before, after }) => before === "refused" && after === "applied");
+  const submittedAt = reported?.verified.includes("submittedAt") ? reported.submittedAt : undefined;
+  if (wasRefused && submittedAt !== undefined && Date.parse(submittedAt) < Date.parse(from)) return true;
   return (
     resolutions.some(
       ({ action, at, receiptId = "" }) =>

@@ -135,8 +135,8 @@ export const translations = translate({
       "Terminés près d’une fin de la période, ils figurent peut-être sur le relevé voisin.",
     ],
     accepted_here: [
-      "A person accepted or adopted them in the period. They are on the statement of the day on which they were paid.",
-      "Une personne les a acceptés ou repris pendant la période. Ils figurent sur le relevé du jour de leur paiement.",
+      "A person accepted, adopted or replayed them in the period. They are on the statement of the day on which they were paid.",
+      "Une personne les a acceptés, repris ou rejoués pendant la période. Ils figurent sur le relevé du jour de leur paiement.",
     ],
   },
 });
