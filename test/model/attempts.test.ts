@@ -1,4 +1,5 @@
 import { makeReturnToken } from "../../src/checkout/return-token.js";
+import { newestAttempt } from "../../src/model/attempts.js";
 import { until } from "../promises/processes/members.js";
 import { onEachStore } from "../operations/attention/each-store.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
@@ -30,4 +31,11 @@ onEachStore("an order that was paid three times", (bench) => {
     await payments.resolve({ action: "refunded", clientId: "c-3", by: "Amina", reason: "sold out" });
     expect(await page()).toMatchObject({ state: "paid", payment: { clientId: "c-1" } });
   });
+});
+
+it("the newest attempt beside an adopted payment is none that another one replaced", () => {
+  const adopted = pendingPayment({ clientId: "c-3" });
+  const newest = pendingPayment({ clientId: "c-2", returnKeyHash: "hash-2" });
+  const replaced = pendingPayment({ clientId: "c-1", returnKeyHash: "hash-1", replacedBy: "c-2" });
+  expect(newestAttempt(adopted, [replaced, newest, adopted])).toBe(newest);
 });
