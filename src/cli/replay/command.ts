@@ -1,6 +1,6 @@
 import { type Payments, type Replayed, type ReplayQuery, type WebhookRequest } from "../../index.js";
 import { makeScheme } from "../sign/make-scheme.js";
-import { readSettingsWithSecret, signatureOptions } from "../sign/signature-settings.js";
+import { readVerifyingSettings, verifyingOptions } from "../sign/signature-settings.js";
 import { optionError } from "../terminal/arguments.js";
 import {
   type Arguments,
@@ -26,7 +26,7 @@ import { joinedHeader, readCapturedRequest } from "../verify/read-input.js";
 type StoredOutcome = NonNullable<ReplayQuery["outcome"]>;
 
 /** The names of the options that are allowed only with a file. */
-const signatureNames = Object.entries(signatureOptions)
+const signatureNames = Object.entries(verifyingOptions)
   .map((option) => readOption(option).name)
   .filter((name) => name !== "env-file");
 
@@ -58,7 +58,7 @@ export const replayCommand: CommandDefinition = {
       "Selects the webhooks received at this time or later: a UTC day, or a time with an offset.",
     "--to <time>": "Selects the webhooks received before this time.",
     ...policyOptions,
-    ...signatureOptions,
+    ...verifyingOptions,
   },
   examples: {
     "show which webhooks would get another outcome now": "tillkit replay --store shop.db",
@@ -95,7 +95,7 @@ async function readRefused(args: Arguments, context: Context) {
     if (needless !== undefined) throw optionError(`--${needless} can only be used with a file.`);
     return undefined;
   }
-  const signature = makeScheme(await readSettingsWithSecret(args, context));
+  const signature = makeScheme(await readVerifyingSettings(args, context));
   const { headers, rawBody } = readCapturedRequest(await readBytes(args.operand, context));
   const given = joinedHeader(headers, signature.header);
   return {

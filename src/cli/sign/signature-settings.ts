@@ -26,6 +26,13 @@ export const signatureOptions = {
   ...envFileOption,
 };
 
+/** The options of commands that only verify. */
+export const verifyingOptions = {
+  ...signatureOptions,
+  "--public-key <file>":
+    "With --scheme public-key: the service's public key as PEM. Default: TILLKIT_PUBLIC_KEY.",
+};
+
 /** The settings with which signatures are made and verified. */
 export interface SignatureSettings {
   scheme: "hmac" | "fields" | "public-key";
@@ -140,4 +147,15 @@ export async function readSettingsWithSecret(
       "Give --secret-file, --secret-env or --secret, set TILLKIT_WEBHOOK_SECRET, or name the file that sets this " +
       "variable: --env-file .env.",
   });
+}
+
+/** Reads the settings of a command with `verifyingOptions`. Throws as `readSettingsWithSecret` does. */
+export async function readVerifyingSettings(
+  args: Arguments,
+  context: InputContext,
+): Promise<SignatureSettings> {
+  const settings = await readSettingsWithSecret(args, context);
+  refuseOptions(args, settings, "public-key", ["public-key"]);
+  const keyFile = args.get("public-key");
+  return keyFile === undefined ? settings : { ...settings, publicKey: await readText(keyFile, context) };
 }

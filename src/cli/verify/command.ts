@@ -1,5 +1,5 @@
 import { expectedSignature, makeScheme } from "../sign/make-scheme.js";
-import { readSettingsWithSecret, refuseOptions, signatureOptions } from "../sign/signature-settings.js";
+import { readVerifyingSettings, verifyingOptions } from "../sign/signature-settings.js";
 import { operandError, optionError } from "../terminal/arguments.js";
 import { type Arguments, type CommandDefinition, type Context } from "../terminal/command.js";
 import { commandLine } from "../terminal/command-line.js";
@@ -7,7 +7,7 @@ import { printFindings } from "../terminal/finding.js";
 import { isKnownStatus } from "../../model/status-order.js";
 import { readMessage } from "../../webhook/message/read-message.js";
 import { oneLine } from "../terminal/output.js";
-import { readBytes, readText } from "../terminal/read-file.js";
+import { readBytes } from "../terminal/read-file.js";
 import { checkSignature } from "./check-signature.js";
 import { findLast, readCapturedRequest, readOtherBodies } from "./read-input.js";
 
@@ -34,9 +34,7 @@ export const verifyCommand: CommandDefinition = {
     "--last":
       "Verifies the newest webhook that the kit refused and kept; see the option webhook.keepRefused.",
     "--kept <directory>": "With --last: the directory of webhook.keepRefused. Default: TILLKIT_KEEP_REFUSED.",
-    ...signatureOptions,
-    "--public-key <file>":
-      "With --scheme public-key: the service's public key as PEM. Default: TILLKIT_PUBLIC_KEY.",
+    ...verifyingOptions,
     "--show":
       "Also prints the expected signature. Anybody who sees that signature can forge this one webhook.",
   },
@@ -56,10 +54,7 @@ export const verifyCommand: CommandDefinition = {
   },
   async run(args, context) {
     const { output } = context;
-    const settings = await readSettingsWithSecret(args, context);
-    refuseOptions(args, settings, "public-key", ["public-key"]);
-    const keyFile = args.get("public-key");
-    if (keyFile !== undefined) settings.publicKey = await readText(keyFile, context);
+    const settings = await readVerifyingSettings(args, context);
     const { file, isRequest, older = 0 } = await readSource(args, context);
     const bytes = await readBytes(file, context);
     const { headers, rawBody } = isRequest
@@ -118,7 +113,16 @@ export const verifyCommand: CommandDefinition = {
 };
 
 /** The signature options that the printed command repeats. `--secret` is not repeated, to keep it secret. */
-const givenNames = ["scheme", "secret-file", "secret-env", "merchant-id", "fields", "algorithm", "header"];
+const givenNames = [
+  "scheme",
+  "secret-file",
+  "secret-env",
+  "merchant-id",
+  "fields",
+  "algorithm",
+  "header",
+  "public-key",
+];
 
 /** Returns a verified webhook's facts about a payment. `unsigned` names the fields that are not signed. */
 function factsOf({ verified, untrusted }: Extract<ReturnType<typeof readMessage>, { kind: "payment" }>) {

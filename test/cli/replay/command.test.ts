@@ -1,3 +1,5 @@
+import { generateKeyPairSync, sign } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { fieldsSignature, type SignedField } from "tillkit";
 import { sqliteStore, type SqlTx } from "tillkit/sql";
 import { SqlStore } from "../../../src/store/sql/sql-store.js";
@@ -254,6 +256,21 @@ describe("tillkit replay", () => {
     const known = await countOf("--outcome", "applied", "--confirm=none", "--client-id-prefix=");
     expect([known, await countOf("--outcome", "applied")]).toEqual([known, known]);
     spy.mockRestore();
+  });
+
+  it("verifies a refused webhook with the public key of a file, as tillkit verify does", async () => {
+    const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+    const pem = `${folder.path}/service.pem`;
+    writeFileSync(pem, publicKey.export({ type: "spki", format: "pem" }));
+    const rawBody = Buffer.from(JSON.stringify(completedBody({ clientId: "c-key", id: "s-key" })));
+    const signature = sign(null, rawBody, privateKey).toString("hex");
+    const kept = `${folder.path}/key.http`;
+    writeFileSync(kept, `POST / HTTP/1.1\r\nService-Signature: ${signature}\r\n\r\n${rawBody.toString()}`);
+    const key = ["--scheme", "public-key", "--public-key", pem];
+    const verified = await runCli(["verify", kept, "--request", ...key], { cwd: folder.path });
+    expect(verified.stdout).toContain(`tillkit replay ${kept} --scheme public-key --public-key ${pem}`);
+    const would = await replay(kept, ...key);
+    expect([would.code, would.stdout]).toEqual([1, expect.stringContaining("c-key  refused → unmatched")]);
   });
 
   it("works in production too, where sandbox keys and unsafe stores are refused", async () => {
