@@ -190,14 +190,14 @@ onEachDatabase("shared transactions", (kind) => {
 
   it("a close waits for the run of a group", async () => {
     let [begin, end] = [(): void => {}, (): void => {}];
-    const begun = new Promise<void>((resolve) => (begin = resolve));
+    const started = new Promise<void>((resolve) => (begin = resolve));
     const ended = new Promise<void>((resolve) => (end = resolve));
     const { payments, failed } = await run(1, async (event, { tx }) => {
       begin();
       await ended;
       await book(tx, event);
     });
-    await begun;
+    await started;
     // Much later than a close that waits for nothing.
     setTimeout(end, 300);
     await payments.close();
