@@ -135,23 +135,6 @@ onEachDatabase("resolutions", (kind) => {
     expect(payment).toMatchObject({ state: "completed" });
   });
 
-  it("dismiss a webhook again that was dismissed while it waited, and is a mismatch of an adopted payment since", async () => {
-    const payments = shop();
-    const { receiptId } = await payments.receiveWebhook(signed(completedBody()));
-    const dismiss = { action: "dismiss", receiptId, ...why } as const;
-    await payments.resolve(dismiss);
-    await payments.adopt({ clientId: "c-1", reference: "o-1", total: { value: "2000", currency: "KMF" } });
-    expect((await payments.attention({ rule: ["mismatched", "unmatched"] })).entries).toMatchObject([
-      { id: "mismatched:c-1" },
-    ]);
-    await payments.prune({ before: new Date("2999-01-01") });
-    const accepted = await payments.resolve({ ...dismiss, action: "accept", dryRun: true });
-    expect(accepted.payment).toMatchObject({ state: "completed", received: { value: "1475" } });
-    expect(await payments.resolve(dismiss)).toMatchObject({ resolved: true });
-    expect(await payments.resolve(dismiss)).toMatchObject({ resolved: false });
-    expect((await payments.attention({ rule: ["mismatched", "unmatched"] })).entries).toEqual([]);
-  });
-
   it("dismiss a payment again that was dismissed while it was open, and was paid late since", async () => {
     const payments = shop();
     await seed(pendingPayment({ overdueAt: "2026-11-20T11:00:00.000Z" }));
