@@ -240,6 +240,16 @@ describe("tillkit init, in an Express app", () => {
     );
   });
 
+  it("adds no line inside a statement that begins with a require", async () => {
+    const limiter = 'const limiter = require("express-rate-limit")({\n  limit: 9,\n});\n';
+    const folder = folderWith({
+      "package.json": manifest,
+      "app.js": `const express = require("express");\n${limiter}const app = express();\n`,
+    });
+    await init(folder);
+    expect(contentOf(folder, "app.js")).toContain(`require("./payments/router.mjs");\n${limiter}`);
+  });
+
   it.each([
     ["two apps", esm.replace("app.listen", "const admin = express();\napp.listen")],
     [
@@ -249,6 +259,10 @@ describe("tillkit init, in an Express app", () => {
     [
       "an import that is not plain",
       'import express from "express"; import x from "x"; start();\nconst app = express();\n',
+    ],
+    [
+      "an app whose statement continues",
+      'import express from "express";\nconst app = express()\n  .use(express.json());\n',
     ],
   ])("does not change a file with %s, and says which lines to add", async (_, text) => {
     const folder = folderWith({ "package.json": manifest, "app.mjs": text });
