@@ -138,6 +138,18 @@ describe("a success return", () => {
     expect(view).toMatchObject({ state: "mismatch" });
   });
 
+  it.each(["failed", "canceled"])(
+    "says paid where the attempt is %s, and another attempt of the order was paid",
+    async (status) => {
+      const { payments, get } = await returning();
+      await payments.receiveWebhook(signed(statusBody(status)));
+      const created = [pendingPayment({ clientId: "c-2", serviceId: "s-2", open: false })];
+      await payments.store.transaction((tx) => payments.store.save(tx, { created }));
+      await payments.receiveWebhook(signed(completedBody({ clientId: "c-2", id: "s-2" })));
+      expect((await get("success")).text).toContain('data-state="paid"');
+    },
+  );
+
   it("is noted in the payment's history the first time, but not by a HEAD request or a prefetch", async () => {
     const { payments, app, get, token, clock } = await returning();
     await request(app).head(`/payments/success/${token}`).expect(200);
