@@ -10,7 +10,7 @@ const at = (path) => `<rootDir>/${folder}/${path}.${extension}`;
 module.exports = {
   testEnvironment: "node",
   // Two busy cores make a test of a second one of ten; what hangs is still ended.
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   // Much of the suite waits for databases, browsers and other processes; as many workers as cores would leave them idle.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
   testSequencer: "<rootDir>/test/support/long-first.cjs",

@@ -20,7 +20,7 @@ const kills = Number(process.env["TILLKIT_TEST_KILLS"] ?? 6);
 /** On a busy machine, many writers of one payment take longer than the default. */
 const unhurried: typeof tillkit = {
   ...tillkit,
-  storeOver: ((adapter: never) => tillkit.storeOver(adapter, { busyTimeoutMs: 50_000 })) as never,
+  storeOver: ((adapter: never) => tillkit.storeOver(adapter, { busyTimeoutMs: 150_000 })) as never,
 };
 
 /** Defines the tests that every store of an example passes: the exam, a purchase, writers of one payment, and kills. */
