@@ -7,7 +7,13 @@ import {
   settled,
 } from "../../../../src/store/exam/checks/steps.js";
 import { event, ledger } from "../../../../src/store/exam/checks/fixtures.js";
-import { onEachDatabase, openPlace, type Place } from "../../../promises/processes/databases.js";
+import {
+  onEachDatabase,
+  onEachServer,
+  openPlace,
+  type Place,
+} from "../../../promises/processes/databases.js";
+import { openPatientStore, untilWaiting } from "../support/waiting-for-locks.js";
 
 /** The clock of each database, in milliseconds. */
 const clocks = {
@@ -91,4 +97,23 @@ onEachDatabase("leases", (kind) => {
       });
       expect(await firstClaim(store, [ledger])).toMatchObject({ attempt: 2 });
     });
+});
+
+// SQLite has one writer.
+onEachServer("dead dispatches", (kind) => {
+  it("a dispatch that another process revives at the same moment is not revived again", async () => {
+    const place = await openPlace(kind);
+    const other = openPatientStore(place.address);
+    await settled(place.store, await leased(place.store), { state: "dead", error: "no" });
+    let reviving: Promise<unknown[]> | undefined;
+    await place.store.transaction(async (tx) => {
+      await tx.query(`update ${place.address.prefix}dispatches set state = 'done', dead = null`);
+      reviving = other.dead({ revive: true, limit: 10 });
+      await untilWaiting(place);
+    });
+    expect(await reviving).toEqual([]);
+    expect(await place.select("select state from @dispatches")).toEqual([{ state: "done" }]);
+    await other.close();
+    await place.remove();
+  });
 });
