@@ -6,6 +6,8 @@ const receivedHeaders = headersOf(received);
 
 /** Sends 200 for a webhook that the store or the spool has. */
 export function replyReceived(response: ServerResponse): void {
+  // A middleware may have answered meanwhile, such as a timeout of the application.
+  if (response.headersSent) return;
   response.writeHead(200, receivedHeaders);
   response.end(received);
 }

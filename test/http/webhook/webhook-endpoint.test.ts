@@ -250,6 +250,19 @@ describe("a webhook that is refused", () => {
     ]);
   });
 
+  it("by the application's own timeout is not announced, because the kit has the webhook", async () => {
+    const payments = testKit();
+    const refused: unknown[] = [];
+    payments.on("webhook.rejected", (each) => void refused.push(each));
+    const app = express().use((_request, response, next) => next(void response.status(503).end()));
+    const received = jest.fn(payments.receiveWebhook);
+    app.use("/payments", paymentRouter({ ...payments, receiveWebhook: received }));
+    await request(app).post("/payments/webhook").set(headers).send(rawBody.toString()).expect(503);
+    expect(await received.mock.results[0]!.value).toMatchObject({ outcome: "unmatched" });
+    await new Promise(setImmediate);
+    expect(refused).toEqual([]);
+  });
+
   it("by a fault of the application is logged as an error, with its code", async () => {
     const { logger, lines } = collectedLog();
     const app = express().use(express.json());
