@@ -80,12 +80,15 @@ const checkedIfSet = ["TILLKIT_PUBLIC_URL", "TILLKIT_DATABASE"];
  * Checks the variables that no other check examines, by the kit's own rules. Skips an app that sets neither
  * `TILLKIT_PUBLIC_URL` nor `TILLKIT_SERVICE_URL`.
  */
-export async function* checkKitOptions({ environment, outside, database }: ProbedSubject): AsyncFindings {
+export async function* checkKitOptions(subject: ProbedSubject): AsyncFindings {
+  const { environment, outside, database } = subject;
   const isConfigured = environment["TILLKIT_PUBLIC_URL"] || environment["TILLKIT_SERVICE_URL"];
   if (outside || !isConfigured) return;
   // This import loads Express, which the other commands do not need.
   const { optionsFromEnvironment } = await import("../../index.js");
   for (const { code, option, message } of kitProblems(() => optionsFromEnvironment(environment))) {
+    if (code === "secret_missing" && hasOtherSecret(subject))
+      yield finding("secret_missing", `${option} ${message}`);
     if (checkedElsewhere.test(option) || code === "sandbox_credential_in_production") continue;
     if (checkedIfSet.includes(option) && environment[option]) continue;
     if (option !== "TILLKIT_DATABASE") yield finding("configuration_invalid", `${option} ${message}`);
@@ -95,4 +98,13 @@ export async function* checkKitOptions({ environment, outside, database }: Probe
         "No database was checked, because neither TILLKIT_DATABASE nor --store names a database.",
       );
   }
+}
+
+/**
+ * Returns whether one of the kit's two variables has a secret. `checkWebhookSecret` then does not report that
+ * the other variable is blank, but the kit refuses to start.
+ */
+function hasOtherSecret({ settings }: ProbedSubject): boolean {
+  const { secrets, secretVariables } = settings;
+  return secrets.some(({ from }) => from.startsWith("TILLKIT_") && secretVariables.includes(from));
 }
