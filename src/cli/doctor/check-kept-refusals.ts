@@ -6,14 +6,24 @@ import { makeScheme } from "../sign/make-scheme.js";
 import { readCapturedRequest } from "../verify/read-input.js";
 import { kitProblems } from "./check-environment.js";
 import { type AsyncFindings, finding } from "./findings.js";
-import { type ProbedSubject } from "./subject.js";
+import { type DoctorSubject, type ProbedSubject } from "./subject.js";
+
+/**
+ * Returns the directory in which the app keeps refused webhooks, or `undefined`. With `--app`, the path is
+ * relative to the doctor's folder, so that a printed command works in this folder.
+ */
+export function refusedDirectoryIn({ environment, app, cwd }: DoctorSubject): string | undefined {
+  const directory = refusedDirectoryOf(environment["TILLKIT_KEEP_REFUSED"]?.trim());
+  if (directory === undefined || app === path.resolve(cwd)) return directory;
+  return path.relative(cwd, path.resolve(app, directory)) || ".";
+}
 
 /** Checks whether the refused webhooks that the kit kept match the configured secret. */
 export async function* checkKeptRefusals(subject: ProbedSubject): AsyncFindings {
-  const { environment, envFiles, outside, app, settings } = subject;
-  const directory = refusedDirectoryOf(environment["TILLKIT_KEEP_REFUSED"]?.trim());
+  const { envFiles, outside, cwd, settings } = subject;
+  const directory = refusedDirectoryIn(subject);
   if (outside || directory === undefined) return;
-  const folder = path.resolve(app, directory);
+  const folder = path.resolve(cwd, directory);
   const names = await refusedFiles(folder).catch(() => []);
   const why = `To see why the newest webhook was refused: ${verifyLast(directory, envFiles)}`;
 

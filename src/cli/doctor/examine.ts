@@ -1,8 +1,8 @@
-import { refusedDirectoryOf, verifyLast } from "../../shared/refused-files.js";
+import { verifyLast } from "../../shared/refused-files.js";
 import { type Finding } from "../terminal/finding.js";
 import { checkKitOptions, checkProduction, checkWebhookSecret } from "./check-environment.js";
 import { checkInstallation } from "./check-installation.js";
-import { checkKeptRefusals } from "./check-kept-refusals.js";
+import { checkKeptRefusals, refusedDirectoryIn } from "./check-kept-refusals.js";
 import { checkPublicApp, checkPublicUrl } from "./check-public-url.js";
 import { checkService, serviceOrigins } from "./check-service.js";
 import { checkStore } from "./check-store.js";
@@ -77,12 +77,11 @@ function skippedIn(subject: ProbedSubject, hasPublicUrl: boolean): string[] {
 }
 
 /** Returns the questions that only a payment or a webhook of the service can answer. */
-function unseen({ environment, envFiles }: DoctorSubject): string[] {
-  const directory = refusedDirectoryOf(environment["TILLKIT_KEEP_REFUSED"]?.trim());
+function unseen(subject: DoctorSubject): string[] {
   const secret =
     "which secret and scheme the service has: let the service send a webhook, such as a test from its dashboard";
   return [
     "whether the service accepts the app's credentials: create a payment",
-    `${secret}; if the webhook is refused: ${verifyLast(directory, envFiles)}`,
+    `${secret}; if the webhook is refused: ${verifyLast(refusedDirectoryIn(subject), subject.envFiles)}`,
   ];
 }

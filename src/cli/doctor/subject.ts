@@ -15,6 +15,8 @@ export interface DoctorSubject {
   publicUrl: string | undefined;
   settings: SignatureSettings;
   database: NamedDatabase | undefined;
+  /** The folder for relative paths in options and variables. */
+  cwd: string;
   /** The folder of the app, as an absolute path. */
   app: string;
   environment: Variables;
@@ -76,6 +78,7 @@ export async function readSubject(args: Arguments, context: Context): Promise<Do
     publicUrl,
     settings: await readSignatureSettings(args, input),
     database: outside ? undefined : findDatabase(args, input),
+    cwd,
     app,
     environment,
     envFiles: args.all("env-file"),
