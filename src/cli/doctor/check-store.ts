@@ -12,9 +12,9 @@ import { type ProbedSubject } from "./subject.js";
 
 /** Checks the spool and the database: tables, durability, clock. Changes nothing in them. */
 export async function* checkStore(subject: ProbedSubject): AsyncFindings {
-  const { database, isProduction, environment } = subject;
-  const spool = environment["TILLKIT_SPOOL"]?.trim();
-  if (spool && !isOff(spool)) yield* checkDisk("The spool", spool, isProduction, []);
+  const { database, isProduction } = subject;
+  const spool = spoolIn(subject);
+  if (spool) yield* checkDisk("The spool", spool, isProduction, []);
   if (database?.database === ":memory:")
     yield finding("store_not_durable", "A database in memory loses every payment at exit.");
   else if (database) yield* checkDatabase(database, subject);
@@ -38,7 +38,12 @@ async function* checkDatabase(named: NamedDatabase, subject: ProbedSubject): Asy
   }
 }
 
-const isOff = (spool: string): boolean => /^off$/i.test(spool);
+/** Returns the configured directory of the spool, `false` if it is off, or `undefined` for the default. */
+function spoolIn({ environment, cwd }: ProbedSubject): string | false | undefined {
+  const spool = environment["TILLKIT_SPOOL"]?.trim() || undefined;
+  if (spool === undefined) return undefined;
+  return /^off$/i.test(spool) ? false : path.resolve(cwd, spool);
+}
 
 /** Checks the spool by the health report of a kit over this store. Writes nothing. */
 async function* checkSpoolFolder(store: SqlPaymentStore, directory: string | undefined): AsyncFindings {
@@ -55,8 +60,10 @@ function isUnencrypted(database: string, fallback = "disable"): boolean {
   // A host that is a path names a socket of this machine.
   if (host === "" || host.startsWith("/") || isThisMachine(host)) return false;
   if (kind.toLowerCase() !== "postgres") return [null, "false"].includes(searchParams.get("ssl"));
+  // With the file of a certificate or key, the driver uses TLS, whatever PGSSLMODE says.
+  const hasFile = ["sslrootcert", "sslcert", "sslkey"].some((name) => searchParams.get(name));
   return ["disable", "false", "0"].includes(
-    searchParams.get("sslmode") ?? searchParams.get("ssl") ?? fallback,
+    searchParams.get("sslmode") ?? searchParams.get("ssl") ?? (hasFile ? "require" : fallback),
   );
 }
 
@@ -92,8 +99,9 @@ const clocks = {
 async function* checkOpened(
   { database, label, tablePrefix }: NamedDatabase,
   { kind }: SchemaState,
-  { isProduction, environment, now }: ProbedSubject,
+  subject: ProbedSubject,
 ): AsyncFindings {
+  const { isProduction, now } = subject;
   const store = sqlStore(database, { tablePrefix });
   try {
     for (const warning of await store.warnings()) {
@@ -102,8 +110,8 @@ async function* checkOpened(
         ? finding(code, warning.replace(/^\w+: /, ""))
         : finding("store_not_durable", `${label}: ${warning}`, isProduction ? "error" : "note");
     }
-    const spool = environment["TILLKIT_SPOOL"]?.trim() || undefined;
-    if (!spool || !isOff(spool)) yield* checkSpoolFolder(store, spool);
+    const spool = spoolIn(subject);
+    if (spool !== false) yield* checkSpoolFolder(store, spool);
     if (kind === "sqlite") return;
     const before = now().getTime();
     const { rows } = await store.transaction((tx) => tx.query<{ now: string | number }>(clocks[kind]));

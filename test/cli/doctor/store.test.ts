@@ -64,6 +64,7 @@ describe("tillkit doctor, on a SQLite file", () => {
     expect(await spoolAt("off")).toEqual([]);
     expect(await spoolAt(path.join(folder.path, "other-spool"))).toEqual([]);
     expect(await spoolAt(path.join(folder.path, "shop.db"))).toEqual(["error spool_unavailable"]);
+    expect(await spoolAt("shop.db")).toEqual(["error spool_unavailable"]);
     rmSync(path.join(folder.path, "shop.db-spool"), { recursive: true });
   });
 
@@ -174,6 +175,7 @@ describe("tillkit doctor, on the address of a database on another host", () => {
   it.each([
     ["postgres://db.invalid/shop?sslmode=verify-full", {}],
     ["postgres://db.invalid/shop", { PGSSLMODE: "require" }],
+    ["postgres://db.invalid/shop?sslrootcert=/etc/hosts", { PGSSLMODE: "disable" }],
     ["postgres://127.0.0.1:1/shop", {}],
     ["postgres:///shop?host=/no/such/socket", {}],
     ["postgres:///shop?host=::1", {}],
