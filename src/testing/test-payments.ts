@@ -76,10 +76,7 @@ export async function testPayments<
 >(given: TestPaymentsOptions<Covers, Tx> = {}): Promise<TestPayments<Covers, Tx>> {
   requireOptions("testPayments", given, "{ sandbox }");
   const { sandbox: sandboxOptions, store: givenStore, ...options } = given;
-  if ((options.dispatch as unknown) === false) {
-    const message = "cannot be false: settled() waits for handlers, and nothing would call them.";
-    throw new ConfigurationError([{ code: "option_invalid", option: "dispatch", message }]);
-  }
+  refuseOwnOptions(options);
   // Only tests that call this function load the kit, the sandbox and Express.
   const [kit, { createSandbox }, { sqliteStore }, { default: express }] = await Promise.all([
     import("../index.js"),
@@ -146,6 +143,17 @@ export async function testPayments<
     await close();
     throw error;
   }
+}
+
+/** Throws for options that `testPayments` sets itself, and for `dispatch: false`. */
+function refuseOwnOptions(given: Readonly<Record<string, unknown>>): void {
+  const refuse = (option: string, message: string): never => {
+    throw new ConfigurationError([{ code: "option_invalid", option, message }]);
+  };
+  for (const option of ["publicUrl", "service"])
+    if (given[option] !== undefined) refuse(option, "is set by testPayments itself; leave it out.");
+  if (given["dispatch"] === false)
+    refuse("dispatch", "cannot be false: settled() waits for handlers, and nothing would call them.");
 }
 
 /** Resolves when the sandbox sends no more webhooks and every dispatch is done or dead. */

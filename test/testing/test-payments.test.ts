@@ -191,6 +191,11 @@ describe("testPayments", () => {
     expect(folders()).toEqual(before);
   });
 
+  it.each(["publicUrl", "service"])("refuses the option %s, which it sets itself", async (option) => {
+    const options = { [option]: "https://shop.example/payments" } as object;
+    await expect(testPayments(options)).rejects.toMatchObject({ problems: [{ option }] });
+  });
+
   it("refuses dispatch: false, with which no handler would run and nothing would settle", async () => {
     const before = folders();
     const options = { dispatch: false } as object;
