@@ -47,7 +47,7 @@ export const triggerCommand: CommandDefinition = {
     const { output } = context;
     const { scheme } = await readSigningScheme(args, context);
     const chosen = withMovesAtApproval(await readScenarioOption(args.operand!, context));
-    const publicUrl = context.env["TILLKIT_PUBLIC_URL"]?.replace(/(?<!\/)\/+$/, "");
+    const publicUrl = context.env["TILLKIT_PUBLIC_URL"]?.trim().replace(/(?<!\/)\/+$/, "");
     const to =
       args.get("to") ?? (publicUrl && `${publicUrl}/webhook`) ?? missingOption("to", "the webhook address");
     const clientId = args.get("client-id") ?? missingOption("client-id", "the clientId of the payment");

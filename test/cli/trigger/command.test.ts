@@ -46,6 +46,13 @@ describe("tillkit trigger", () => {
     expect(isRight(hmacSignature({ secret }))).toBe(true);
   });
 
+  it("sends to the public address of the environment, without spaces and slashes at its end", async () => {
+    const TILLKIT_PUBLIC_URL = `${merchant.webhookUrl.replace(/\/webhook$/, "")}/ `;
+    const argv = ["trigger", "payment.completed", "--client-id", "c-1", "--json"];
+    const ran = await runCli(argv, { env: { ...env, TILLKIT_PUBLIC_URL } });
+    expect(documentOf(ran)).toMatchObject({ to: merchant.webhookUrl });
+  });
+
   it("does not count an attempt that the scenario loses on its way", async () => {
     const { code, stdout } = await trigger("webhook-dropped");
     expect(stdout).toMatch(/lost in transit[^]*, attempt 2/);
