@@ -266,8 +266,8 @@ export const webhookFaults = [
   {
     about: "a webhook that was set aside may be lost with its segment",
     file: "webhook/spool/set-aside.ts",
-    from: "    await directory.sync();\n    try {",
-    to: "    try {",
+    from: "    await directory.sync();\n  };",
+    to: "  };",
     test: drain,
   },
   {

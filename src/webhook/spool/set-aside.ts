@@ -27,12 +27,14 @@ export function createSetAside(
     await directory.write(`${id}.txt`, `${now().toISOString()} ${printReason(reason)}\n`, "rename");
     if (isPath) await directory.fs.rename(given, directory.file(name));
     else await directory.write(name, Buffer.concat([given, Buffer.from("\n")]), "rename");
-    await directory.sync();
+    // The listener is called before the sync. If the sync fails, the next drain finds the file and calls no
+    // listener.
     try {
       onSetAside?.(reason, directory.file(name));
     } catch {
-      // The line is on disk, and the drain must continue.
+      // The file has the line, and the drain must continue.
     }
+    await directory.sync();
   };
 }
 

@@ -48,7 +48,8 @@ it("a line is on disk when it is set aside again, after the first try could not 
     synced.push(file);
   };
   const directory = new SpoolDirectory(bench.directory, hooked({ syncDirectory }));
-  const setAside = createSetAside(directory, { now, onSetAside: undefined });
+  const told: string[] = [];
+  const setAside = createSetAside(directory, { now, onSetAside: ({ message }) => void told.push(message) });
   const line = Buffer.from("a line");
   await expect(setAside(line, new Error("a reason"))).rejects.toThrow("EIO");
   expect(await bench.segments()).toHaveLength(1);
@@ -56,4 +57,5 @@ it("a line is on disk when it is set aside again, after the first try could not 
   synced.length = 0;
   await setAside(line, new Error("a reason"));
   expect(synced).toEqual([bench.directory]);
+  expect(told).toEqual(["a reason"]);
 });
