@@ -118,17 +118,15 @@ function isGenuine({ headers, requestBody }: Delivery, scheme: SigningScheme): b
 }
 
 /**
- * Returns the scenario with one list of status changes that run at the approval. In this command, no customer
- * opens a page or cancels. Each change sends a webhook.
+ * Returns the scenario with one list of status changes that run at the approval: the changes at the creation,
+ * at the opening of the page, and at the approval or else at the cancel. Each change sends a webhook.
  */
 function withMovesAtApproval(chosen: string | Scenario): Scenario {
   const scenario = typeof chosen === "string" ? scenarioOf(chosen) : chosen;
   const { created, opened, approved, canceled } = scenario.moves ?? {};
-  const moves = approved ?? opened ?? created ?? canceled;
-  return {
-    ...scenario,
-    ...(moves && { moves: { approved: moves.map((move) => ({ ...move, webhook: true })) } }),
-  };
+  const lists = [created, opened, approved ?? canceled].filter((list) => list !== undefined);
+  const moves = lists.flat().map((move) => ({ ...move, webhook: true }));
+  return { ...scenario, ...(lists.length > 0 && { moves: { approved: moves } }) };
 }
 
 const knownStatuses = ["completed", "failed"];

@@ -53,6 +53,25 @@ describe("tillkit trigger", () => {
     expect(documentOf(ran)).toMatchObject({ to: merchant.webhookUrl });
   });
 
+  it("sends the webhooks of every moment of a scenario, in their order", async () => {
+    const moves = {
+      created: [{ status: "init" }],
+      opened: [{ status: "submitted" }],
+      approved: [{ status: "completed" }],
+      canceled: [{ status: "canceled" }],
+    };
+    const folder = mkdtempSync(path.join(tmpdir(), "tillkit-trigger-"));
+    const file = path.join(folder, "moments.json");
+    writeFileSync(file, JSON.stringify({ name: "moments", about: "Each moment.", moves }));
+    expect((await trigger(file)).code).toBe(0);
+    rmSync(folder, { recursive: true });
+    expect(sent().map(({ topic }) => topic)).toEqual([
+      "payment.init",
+      "payment.submitted",
+      "payment.completed",
+    ]);
+  });
+
   it("does not count an attempt that the scenario loses on its way", async () => {
     const { code, stdout } = await trigger("webhook-dropped");
     expect(stdout).toMatch(/lost in transit[^]*, attempt 2/);
