@@ -1,6 +1,6 @@
 import { hasCode } from "../../errors/index.js";
 import { notesOfNumber } from "../../checkout/payment-claims.js";
-import { isOtherTransfer, reportedTotal, sameTotal } from "../../model/attempts.js";
+import { reportedTotal, sameTotal } from "../../model/attempts.js";
 import { type PaymentReport } from "../../model/payment-report.js";
 import { type Payment } from "../../model/payment.js";
 import { applyReport } from "../../webhook/reconciliation/reconcile.js";
@@ -20,7 +20,7 @@ import {
 } from "../../store/index.js";
 import { isWaiting } from "../../store/rules/webhooks.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
-import { readStored } from "../../webhook/recording/rematch.js";
+import { storedReportOf, resolveAlike } from "./alike-webhooks.js";
 import { clientIdIn, decideEvidence, refuseUsedNumber } from "./payment-evidence.js";
 import { applyRefund, checkRefund, refundId, refuseOtherRefund } from "./refund.js";
 import {
@@ -112,7 +112,7 @@ async function storeResolution<Tx>(
   // If two calls accept one number for two payments, these notes conflict, and one call reads again.
   const notes = await notesOfNumber(store, subject.clientId, resolution.evidence?.providerId);
   await refuseUsedNumber(store, resolution);
-  const report = subject.webhook && reportOf(subject.webhook);
+  const report = subject.webhook && storedReportOf(subject.webhook);
   let kept = resolution;
   let payment: Payment | undefined;
   try {
@@ -127,13 +127,12 @@ async function storeResolution<Tx>(
         await store.save(tx, { dismissed: [subject.webhook.receiptId] });
       // The webhook is read again, because its outcome changes only under these locks.
       const webhook = subject.webhook && (await findWebhook(store, subject.webhook.receiptId));
-      const others = webhook ? await store.webhooks({ clientId, outcome: webhook.outcome, limit: 200 }) : [];
       const { known } = subject;
-      const about = { resolution, given, payments, parts: { newId, policy }, webhook, others, report, known };
+      const about = { resolution, given, payments, parts: { newId, policy }, webhook, report, known };
       const { drafts, resolutions = [resolution], ...rest } = changesOf(about);
       kept = { ...resolutions[0]!, ...stateChange(about, rest.updated) };
       payment = rest.updated?.[0];
-      const alike = alikeOf(about);
+      const alike = await resolveAlike(store, about);
       const stamp = { newId, clientId, recordedAt: resolution.at };
       const events = drafts.map((draft) => stampEvent(draft, stamp));
       const dismissed = alike.flatMap(({ receiptId }) => receiptId ?? []);
@@ -157,10 +156,6 @@ interface ResolutionCase {
   payments: readonly Payment[];
   parts: Pick<DecisionParts, "newId" | "policy">;
   webhook: WebhookRecord | undefined;
-  /**
-   * At most 200 webhooks of the same payment with the same outcome. Further webhooks need another decision.
-   */
-  others: readonly WebhookRecord[];
   report: PaymentReport | undefined;
   /** The stored history of the payment before this resolution. */
   known: StoredHistory;
@@ -174,24 +169,6 @@ function stateChange(
   if (webhook && resolution.action === "dismissed") return { before: webhook.outcome, after: "dismissed" };
   const stored = payments.find(({ clientId }) => clientId === resolution.clientId);
   return stored ? { before: stateText(stored), after: stateText(updated[0] ?? stored) } : {};
-}
-
-/**
- * Returns resolutions for the payment's other webhooks that need a person for the same reason, because one
- * decision settles all of them. Leaves out webhooks that may be about another transfer.
- */
-function alikeOf({ resolution, webhook, others, report, known }: ResolutionCase): ResolutionRecord[] {
-  if (!webhook || !(isWaiting(webhook) || webhook.outcome === "mismatch")) return [];
-  const { clientId, reason, by, at } = resolution;
-  const resolved = new Set([webhook.receiptId, ...known.resolutions.map(({ receiptId }) => receiptId)]);
-  return others
-    .filter((one) => one.reason === webhook.reason)
-    .filter((one) => !resolved.has(one.receiptId) && !isOtherTransfer(report, reportOf(one)))
-    .map(({ receiptId, outcome: before }) => {
-      const id = `${actions.dismiss}:${receiptId}`;
-      const action = actions.dismiss;
-      return { id, clientId, action, receiptId, reason, by, at, before, after: action };
-    });
 }
 
 function changesOf(about: ResolutionCase): Changes & { drafts: EventDraft[] } {
@@ -290,9 +267,4 @@ function acceptWebhook(
 function withReceived(stored: Payment, report: PaymentReport): Payment {
   const received = reportedTotal(report);
   return !received || sameTotal(received, stored.total) ? stored : { ...stored, received };
-}
-
-function reportOf(webhook: WebhookRecord): PaymentReport | undefined {
-  const message = readStored(webhook);
-  return message.kind === "payment" ? message : undefined;
 }
