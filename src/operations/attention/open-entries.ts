@@ -32,12 +32,14 @@ export async function openEntries<Tx>(
       : [],
   );
   const own = payment ? (["claimed", ...(need ? [need] : [])] as const) : [];
-  const found = [
+  // Many webhooks belong to one entry, so each subject is counted once.
+  const newestOf = (some: readonly Pick<Fact, "rule" | "subject">[]) =>
+    distinct(some.toReversed()).slice(0, maxSubjects).toReversed();
+  const candidates = distinct([
     ...own.map((rule) => ({ rule, subject: clientId })),
-    ...later.slice(-maxSubjects),
-    ...waiting.slice(-maxSubjects),
-  ];
-  const candidates = [...new Map(found.map((one) => [attentionId(one), one])).values()];
+    ...newestOf(later),
+    ...newestOf(waiting),
+  ]);
   const sources = factSources(parts);
   const facts = await Promise.all(
     candidates.map(({ rule, subject }) => sources[ruleTable[rule].of].one(rule, subject)),
@@ -49,4 +51,8 @@ export async function openEntries<Tx>(
     )
   ).filter(({ settled }) => settled === undefined);
   return open.toSorted((a, b) => attentionRules.indexOf(a.rule) - attentionRules.indexOf(b.rule));
+}
+
+function distinct<One extends Pick<Fact, "rule" | "subject">>(all: readonly One[]): One[] {
+  return [...new Map(all.map((one) => [attentionId(one), one])).values()];
 }
