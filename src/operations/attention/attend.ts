@@ -111,32 +111,43 @@ export async function attend<Tx>(
   if (given.dryRun) return { entry: entryOf(fact, note, parts.now()), changed: true };
   const value = JSON.parse(JSON.stringify(valueAfter(given, before, change, fact))) as NoteRecord["value"];
   const changed = { kind: attentionNotes, id, version: note?.version ?? 0, value };
+  const { webhooks = [] } = fact;
+  let saved = 0;
   try {
-    await parts.store.transaction((tx) =>
-      saveAction(parts, tx, { given, fact, note: changed, at: change.at }),
-    );
+    do {
+      // If the store limits its writes, several transactions settle the webhooks. The first writes the note.
+      const some = { ...fact, webhooks: webhooks.slice(saved, saved + parts.store.maxGroup) };
+      const notes = saved === 0 ? [changed] : [];
+      await parts.store.transaction((tx) =>
+        saveAction(parts, tx, { given, fact: some, notes, at: change.at }),
+      );
+      saved += parts.store.maxGroup;
+    } while (given.action === "settle" && saved < webhooks.length);
   } catch (error) {
-    if (!hasCode(error, "store_conflict")) throw error;
-    throw overtaken(noteOf((await readAttentionNotes(parts.store, [id])).get(id)), changed.version + 1);
+    if (!hasCode(error, "store_conflict") || saved > 0) throw error;
+    const now = (await readAttentionNotes(parts.store, [id])).get(id);
+    const { version = 0 } = now ?? {};
+    // If the note is unchanged, no person was faster: the payment, a webhook or the claim has changed.
+    throw overtaken(noteOf(version === changed.version ? undefined : now), version);
   }
   parts.announceEvents();
   return { entry: entryOf(fact, { ...changed, version: changed.version + 1 }, parts.now()), changed: true };
 }
 
 /**
- * Writes the note. The action `settle` also writes the changes that end the fact. Throws `store_conflict` if
+ * Writes the notes. The action `settle` also writes the changes that end the fact. Throws `store_conflict` if
  * the entry's payment, webhooks or claim have changed meanwhile.
  */
 async function saveAction<Tx>(
   parts: AttendParts<Tx>,
   tx: Tx,
-  { given, fact, note, at }: { given: AttentionAction; fact: Fact; note: NoteRecord; at: string },
+  { given, fact, notes, at }: { given: AttentionAction; fact: Fact; notes: NoteRecord[]; at: string },
 ): Promise<void> {
   const { store, newId } = parts;
   const { rule, subject, payment, webhooks = [], claim } = fact;
   const { by, reason = "" } = given;
   const isClaim = given.action === "settle" && claim;
-  const changes: Changes = { notes: [note, ...(isClaim ? [{ ...claim.note, value: null }] : [])] };
+  const changes: Changes = { notes: [...notes, ...(isClaim ? [{ ...claim.note, value: null }] : [])] };
   const events: EventRecord[] = [];
   if (given.action === "settle" && ruleTable[rule].of === "payment") {
     const { payments } = await store.lock(tx, { clientIds: [subject] });

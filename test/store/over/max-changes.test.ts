@@ -154,3 +154,64 @@ describe("a payment with more waiting webhooks than one write can take", () => {
     await remove(store);
   });
 });
+
+describe("a payment with more refused webhooks than one write can take", () => {
+  const why = { by: "Amina", reason: "the till was wrong" };
+
+  async function openWithMismatches(count: number) {
+    const store = openLimited();
+    let time = Date.now();
+    const payments = testKit({ store, now: () => new Date(time++) });
+    await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
+    const receiptIds: string[] = [];
+    for (let number = 0; number < count; number++) {
+      const body = completedBody({
+        total: { value: "5", currency: "KMF" },
+        submittedAt: `2026-11-01T10:00:${10 + number}.000Z`,
+      });
+      receiptIds.push((await payments.receiveWebhook(signed(body))).receiptId);
+    }
+    return { store, payments, receiptIds };
+  }
+  const open = (store: ReturnType<typeof openLimited>) => store.webhooks({ need: "mismatched", limit: 100 });
+
+  it("is decided by a person, with some of the others each time", async () => {
+    const { store, payments, receiptIds } = await openWithMismatches(20);
+    expect(await payments.resolve({ action: "dismiss", receiptId: receiptIds[0], ...why })).toMatchObject({
+      resolved: true,
+    });
+    const left = (await open(store)).length;
+    expect(left).toBeLessThan(19);
+    await payments.resolve({ action: "accept", receiptId: receiptIds[19], ...why });
+    expect(await store.find("c-1")).toMatchObject({ state: "completed" });
+    expect((await open(store)).length).toBeLessThan(left - 1);
+    await closeAll();
+    await remove(store);
+  });
+
+  it("is settled by a person, with all of them", async () => {
+    const { store, payments } = await openWithMismatches(20);
+    const { changed } = await payments.attend("mismatched:c-1", { action: "settle", ...why });
+    expect(changed).toBe(true);
+    expect(await open(store)).toEqual([]);
+    expect((await store.history("c-1")).resolutions).toHaveLength(20);
+    await closeAll();
+    await remove(store);
+  });
+
+  it("stays listed with the webhooks of a later write that failed", async () => {
+    const { store, payments } = await openWithMismatches(8);
+    const transaction = store.transaction.bind(store);
+    let calls = 0;
+    store.transaction = (run) =>
+      ++calls === 2 ? Promise.reject(new Error("The process has ended.")) : transaction(run);
+    const settle = () => payments.attend("mismatched:c-1", { action: "settle", ...why });
+    await expect(settle()).rejects.toThrow("The process has ended.");
+    const listed = async () => (await payments.attention({ rule: "mismatched" })).entries.length;
+    expect([await listed(), (await open(store)).length]).toEqual([1, 5]);
+    expect(await settle()).toMatchObject({ changed: true });
+    expect([await listed(), (await open(store)).length]).toEqual([0, 0]);
+    await closeAll();
+    await remove(store);
+  });
+});
