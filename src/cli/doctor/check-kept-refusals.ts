@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { because } from "../../shared/because.js";
 import { refusedDirectoryOf, refusedFiles, replayFile, verifyLast } from "../../shared/refused-files.js";
 import { type SignatureScheme } from "../../webhook/signature/index.js";
 import { makeScheme } from "../sign/make-scheme.js";
@@ -24,7 +25,12 @@ export async function* checkKeptRefusals(subject: ProbedSubject): AsyncFindings 
   const directory = refusedDirectoryIn(subject);
   if (outside || directory === undefined) return;
   const folder = path.resolve(cwd, directory);
-  const names = await refusedFiles(folder).catch(() => []);
+  let unreadable = "";
+  const names = await refusedFiles(folder).catch((error: NodeJS.ErrnoException): string[] => {
+    // The kit creates the directory for the first refused webhook.
+    if (error.code !== "ENOENT") unreadable = because(error);
+    return [];
+  });
   const why = `To see why the newest webhook was refused: ${verifyLast(directory, envFiles)}`;
 
   let scheme: SignatureScheme | undefined;
@@ -44,9 +50,11 @@ export async function* checkKeptRefusals(subject: ProbedSubject): AsyncFindings 
     `${matching.length} match the secret now. To see whether the newest of these is recorded: ` +
     replayFile(file, envFiles);
   const count =
-    names.length === 0
-      ? "no webhook is kept yet."
-      : `the directory has ${names.length}; the newest is ${names[0]}. ${matching.length > 0 ? recorded : why}`;
+    unreadable !== ""
+      ? `the directory cannot be read${unreadable}`
+      : names.length === 0
+        ? "no webhook is kept yet."
+        : `the directory has ${names.length}; the newest is ${names[0]}. ${matching.length > 0 ? recorded : why}`;
   yield finding("refused_webhooks_kept", `Refused webhooks are kept in ${directory}; ${count}`);
 }
 

@@ -20,4 +20,12 @@ describe("tillkit doctor, with --app from another folder", () => {
     const verified = await runCli(commands[0]![1]!.split(" "), { env, cwd });
     expect(verified.stdout).toContain("signature_malformed");
   });
+
+  it("does not say that no webhook is kept if it cannot read the folder", async () => {
+    folder.write("a-file", "");
+    const env = { TILLKIT_WEBHOOK_SECRET: secret, TILLKIT_KEEP_REFUSED: "a-file" };
+    const { stdout } = await runCli(["doctor", "--json"], { env, cwd: folder.path });
+    expect(stdout).toMatch(/kept in a-file; the directory cannot be read.*ENOTDIR/);
+    expect(stdout).not.toContain("no webhook is kept yet");
+  });
 });
