@@ -25,6 +25,7 @@ import {
 } from "../../rules/dispatches.js";
 import { type Draft } from "../records/draft.js";
 import { eventOf } from "./events.js";
+import { changeUpTo } from "../records/change-up-to.js";
 import { after, keyOf, rangeOf, timeOf } from "../records/keys.js";
 import { type KeyedRecords } from "../records/keyed-records.js";
 import { Conflict } from "../adapter/operations.js";
@@ -140,7 +141,8 @@ export class Dispatches {
       .filter((row) => !before || placeInOrder(row) > placeInOrder(before))
       .toSorted((a, b) => (placeInOrder(a) < placeInOrder(b) ? -1 : 1));
     const found: DispatchRecord[] = [];
-    for (const row of rows.slice(0, limit)) {
+    for (const row of rows) {
+      if (found.length >= limit) break;
       const dispatch = await this.#records.change(async (draft) => {
         await draft.load([dispatchKey(row)]);
         const dead = draft.get<StoredDispatch>(dispatchKey(row));
@@ -156,8 +158,7 @@ export class Dispatches {
 
   async revived({ run, after: last, limit }: RevivedPage): Promise<DispatchRecord[]> {
     const from = last && { from: after(keyOf("runs", run, last.eventId, last.handler)) };
-    const find = async (entries: DispatchEntry[]): Promise<StoredDispatch[]> =>
-      this.#records.values<StoredDispatch>(entries.map(dispatchKey));
+    const find = (entries: DispatchEntry[]) => this.#records.values<StoredDispatch>(entries.map(dispatchKey));
     return (await this.#records.collect(rangeOf(["runs", run], limit, from), find)).map(dispatchOf);
   }
 
@@ -212,17 +213,17 @@ export class Dispatches {
   async retire({ handler, limit }: RetireOptions, left: readonly HandlerKey[]): Promise<number> {
     const ranges = ["due", "dead"].map((index) => rangeOf([index, handler], limit));
     const isUnwanted = ({ type }: DispatchEntry): boolean => !left.some((key) => wants(key, type));
-    let retired = 0;
-    for (const entry of await this.#inOrder(ranges, isUnwanted, limit))
-      retired += await this.#records.change(async (draft) => {
+    const find = (wanted: number) => this.#inOrder(ranges, isUnwanted, wanted);
+    return changeUpTo(limit, find, (entry) =>
+      this.#records.change(async (draft) => {
         const [now] = await Promise.all([this.#records.now(), draft.load([dispatchKey(entry)])]);
         const dispatch = draft.get<StoredDispatch>(dispatchKey(entry));
         if (!dispatch || (!isOpen(dispatch) && dispatch.state !== "dead")) return 0;
         const settledAt = new Date(now).toISOString();
         draft.put(dispatchKey(entry), { ...dispatch, state: "retired", settledAt });
         return 1;
-      });
-    return retired;
+      }),
+    );
   }
 
   /** Returns index entries of dispatches, in the order of their events. */

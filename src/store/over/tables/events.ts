@@ -1,5 +1,6 @@
 import { type EventRecord, type HandlerKey, type Registration, type RetireOptions } from "../../contract.js";
 import { isFinal, leftAfter, namesWanting, undone, unknownAmong, wants } from "../../rules/dispatches.js";
+import { changeUpTo } from "../records/change-up-to.js";
 import { type Draft } from "../records/draft.js";
 import { keyOf, rangeOf } from "../records/keys.js";
 import { type KeyedRecords } from "../records/keyed-records.js";
@@ -185,17 +186,20 @@ export class Events {
 
   /** Deletes events whose dispatches are all final, with these dispatches. Returns the number of events. */
   async prune(before: string, limit: number): Promise<number> {
-    let pruned = 0;
-    const old = rangeOf(["event-times"], limit, { to: keyOf("event-times", before) });
-    for (const event of await this.#records.collect<string, StoredEvent>(old, (keys) => this.#final(keys)))
-      pruned += await this.#records.change(async (draft) => {
+    const to = keyOf("event-times", before);
+    const find = (wanted: number) =>
+      this.#records.collect<string, StoredEvent>(rangeOf(["event-times"], wanted, { to }), (keys) =>
+        this.#final(keys),
+      );
+    return changeUpTo(limit, find, (event) =>
+      this.#records.change(async (draft) => {
         await draft.load([eventKey(event.id), ...dispatchKeysOf(event)]);
         // Another process may have pruned the event since then.
         if (draft.get(eventKey(event.id)) === undefined || !isOver(draft, event)) return 0;
         for (const key of [eventKey(event.id), ...dispatchKeysOf(event)]) draft.delete(key);
         return 1;
-      });
-    return pruned;
+      }),
+    );
   }
 
   /** Returns the events whose dispatches are all final. */

@@ -7,6 +7,7 @@ import {
   resolvedBy,
   type WebhookRows,
 } from "../../rules/webhooks.js";
+import { changeUpTo } from "../records/change-up-to.js";
 import { type Draft } from "../records/draft.js";
 import { after, keyOf, rangeOf } from "../records/keys.js";
 import { type KeyedRecords } from "../records/keyed-records.js";
@@ -130,16 +131,16 @@ export class Webhooks {
 
   /** Removes the bytes of final webhooks. Returns the number of these webhooks. */
   async prune(before: string, limit: number): Promise<number> {
-    let pruned = 0;
-    const range = rangeOf(["bytes"], limit, { to: keyOf("bytes", before) });
-    for (const key of await this.#records.scan<string>(range))
-      pruned += await this.#records.change(async (draft) => {
+    const to = keyOf("bytes", before);
+    const find = (wanted: number) => this.#records.scan<string>(rangeOf(["bytes"], wanted, { to }));
+    return changeUpTo(limit, find, (key) =>
+      this.#records.change(async (draft) => {
         await draft.load([key]);
         const row = draft.get<StoredWebhook>(key);
         if (!row || !hasPrunableBytes(row)) return 0;
         draft.put(key, { ...row, rawBody: "" });
         return 1;
-      });
-    return pruned;
+      }),
+    );
   }
 }
