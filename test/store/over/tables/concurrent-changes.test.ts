@@ -54,3 +54,17 @@ describe("two processes that change the same records take a full page each, as l
     ]);
   });
 });
+
+it("a prune ends although an earlier version left entries of webhooks that may not be pruned", async () => {
+  const records = new Map<string, StoredRecord>();
+  const store = storeOver(memoryAdapter(records));
+  const save = (outcome: "applied" | "mismatch") =>
+    store.transaction((tx) => store.save(tx, { webhooks: [webhook("e-1", { outcome })] }));
+  await save("applied");
+  const stale = [...records].filter(([key]) => key.startsWith("bytes/"));
+  expect(stale).toHaveLength(1);
+  records.clear();
+  await save("mismatch");
+  for (const [key, record] of stale) records.set(key, record);
+  expect(await store.prune({ before: "2999-01-01T00:00:00.000Z", limit: 1 })).toMatchObject({ webhooks: 0 });
+});
