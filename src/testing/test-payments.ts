@@ -15,10 +15,10 @@ import {
   type SignedField,
 } from "../index.js";
 import type * as index from "../index.js";
-import { ConfigurationError, TillkitError } from "../errors/index.js";
+import { TillkitError } from "../errors/index.js";
 import { type Sandbox, type SandboxOptions } from "../sandbox/index.js";
 import { isProduction } from "../shared/is-production.js";
-import { requireOptions } from "../shared/unknown-names.js";
+import { optionInvalid, requireOptions } from "../shared/unknown-names.js";
 import { type SqliteDatabase, type SqlTx } from "../store/sql/index.js";
 
 /** The options of `createPayments`, without the options that {@link testPayments} sets itself. */
@@ -147,13 +147,14 @@ export async function testPayments<
 
 /** Throws for options that `testPayments` sets itself, and for `dispatch: false`. */
 function refuseOwnOptions(given: Readonly<Record<string, unknown>>): void {
-  const refuse = (option: string, message: string): never => {
-    throw new ConfigurationError([{ code: "option_invalid", option, message }]);
-  };
   for (const option of ["publicUrl", "service"])
-    if (given[option] !== undefined) refuse(option, "is set by testPayments itself; leave it out.");
+    if (given[option] !== undefined)
+      throw optionInvalid(option, "is set by testPayments itself; leave it out.");
   if (given["dispatch"] === false)
-    refuse("dispatch", "cannot be false: settled() waits for handlers, and nothing would call them.");
+    throw optionInvalid(
+      "dispatch",
+      "cannot be false: settled() waits for handlers, and nothing would call them.",
+    );
 }
 
 /** Resolves when the sandbox sends no more webhooks and every dispatch is done or dead. */

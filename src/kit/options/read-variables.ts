@@ -4,6 +4,7 @@ import { type PaymentStore } from "../../store/index.js";
 import { fieldsSignature, hmacSignature, publicKeySignature } from "../../webhook/signature/index.js";
 import { type SignatureScheme } from "../../webhook/signature/scheme.js";
 import { refusedDirectoryOf } from "../../shared/refused-files.js";
+import { optionInvalid } from "../../shared/unknown-names.js";
 import { deferredStore } from "./deferred-store.js";
 import { type KeepRefusedOptions, type SpoolDirectoryOptions } from "./options.js";
 
@@ -85,7 +86,7 @@ export function signatureFrom(environment: Environment): SignatureScheme {
       return publicKeySignature({ publicKey, algorithm, header });
     }
     default:
-      throw refused("signature.scheme", "must be hmac, fields or public-key.");
+      throw optionInvalid("signature.scheme", "must be hmac, fields or public-key.");
   }
 }
 
@@ -107,9 +108,5 @@ export function keepRefusedFrom(text: string): KeepRefusedOptions {
 
 export function onOrOff(text: string, option: string): boolean {
   if (text === "on" || text === "off") return text === "on";
-  throw refused(option, "must be on or off.");
-}
-
-function refused(option: string, message: string): ConfigurationError {
-  return new ConfigurationError([{ code: "option_invalid", option, message }]);
+  throw optionInvalid(option, "must be on or off.");
 }
