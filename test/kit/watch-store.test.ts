@@ -50,6 +50,12 @@ function catchCheck(): () => void {
   return () => check();
 }
 
+/** Puts the database back to a copy of its records. */
+function restore(records: Map<string, StoredRecord>, copy: ReadonlyMap<string, StoredRecord>): void {
+  records.clear();
+  for (const [key, record] of copy) records.set(key, record);
+}
+
 /** Resolves when the kit has told that its store went back. */
 const toldBy = <Tx>(payments: Payments<SignedField, Tx>) =>
   new Promise((resolve) => {
@@ -140,8 +146,7 @@ describe("a store that went back in time", () => {
     await payments.sweep();
     expect((await payments.health()).status).toBe("ok");
 
-    records.clear();
-    for (const [key, record] of copy) records.set(key, record);
+    restore(records, copy);
     await receive("2");
     const error = toldBy(payments);
     check();
@@ -163,9 +168,8 @@ describe("a store that went back in time", () => {
     await payments.sweep();
     expect((await payments.health()).status).toBe("ok");
 
-    records.clear();
+    restore(records, copy);
     const old = { ...pendingPayment(), createdAt: "2020-01-01T00:00:00.000Z" };
-    for (const [key, record] of copy) records.set(key, record);
     await store.transaction((tx) => store.save(tx, { created: [old] }));
     const error = toldBy(payments);
     check();
@@ -250,8 +254,7 @@ describe("a store that went back in time", () => {
     // A check that still runs is joined.
     await setImmediate();
 
-    records.clear();
-    for (const [key, record] of copy) records.set(key, record);
+    restore(records, copy);
     const error = toldBy(payments);
     check();
     expect(await error).toMatchObject({ message: expect.stringContaining(receiptId) as string });

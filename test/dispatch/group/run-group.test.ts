@@ -1,6 +1,7 @@
 import { type PaymentStore } from "tillkit";
 import { runGroups } from "../../../src/dispatch/group/run-group.js";
 import { event } from "../../../src/store/exam/checks/fixtures.js";
+import { sharedRunOptions } from "./shared-run-options.js";
 
 describe("a group of runs", () => {
   it("makes the next group no larger than the runs that ended within a lease", async () => {
@@ -12,16 +13,7 @@ describe("a group of runs", () => {
       renew: async () => true,
       settle: async (_: object, { eventId }: { eventId: string }) => released.push(eventId) > 0,
     } as unknown as PaymentStore;
-    const options = {
-      store,
-      leaseMs: 100,
-      handlerTimeoutMs: 60_000,
-      maxLostLeases: 3,
-      retry: { maxFailures: 5, firstDelayMs: 1000, maxDelayMs: 60_000 },
-      losses: new Map<string, number>(),
-      onHanging: () => {},
-      isShared: true,
-    };
+    const options = sharedRunOptions(store, 100);
     const handler = () => new Promise((resolve) => setTimeout(resolve, 60));
     // Each has failed before, so each runs in its own transaction.
     const claimed = Array.from({ length: 10 }, (_, n) => ({

@@ -12,6 +12,7 @@ import { runGroups } from "../../../src/dispatch/group/run-group.js";
 import { type AnyHandler } from "../../../src/dispatch/handlers.js";
 import { closeAll, testKit } from "../../support/kit.js";
 import { pendingPayment } from "../../support/webhooks.js";
+import { sharedRunOptions } from "./shared-run-options.js";
 
 type Completed = TillkitEvent<"payment.completed">;
 interface OrmPool {
@@ -211,16 +212,7 @@ onEachDatabase("shared transactions", (kind) => {
     await store.registerHandlers(handlers);
     await record(40);
     const closing = new AbortController();
-    const options = {
-      store,
-      leaseMs: 60_000,
-      handlerTimeoutMs: 60_000,
-      maxLostLeases: 3,
-      retry: { maxFailures: 5, firstDelayMs: 1000, maxDelayMs: 60_000 },
-      losses: new Map<string, number>(),
-      onHanging: () => {},
-      isShared: true,
-    };
+    const options = sharedRunOptions(store);
     const handler: AnyHandler<SqlTx> = async (event, { tx }) => {
       await book(tx, event as Completed);
       if (event.id !== "e-20") return;
@@ -254,16 +246,7 @@ onEachDatabase("shared transactions", (kind) => {
       await runShared(work);
       runsOfFirst = runs;
     });
-    const options = {
-      store,
-      leaseMs: 60_000,
-      handlerTimeoutMs: 60_000,
-      maxLostLeases: 3,
-      retry: { maxFailures: 5, firstDelayMs: 1000, maxDelayMs: 60_000 },
-      losses: new Map<string, number>(),
-      onHanging: () => {},
-      isShared: true,
-    };
+    const options = sharedRunOptions(store);
     const handler: AnyHandler<SqlTx> = (event, { tx }) => {
       runs += 1;
       return book(tx, event as Completed);
