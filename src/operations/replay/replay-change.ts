@@ -36,7 +36,7 @@ export function replayChange(
  * has no receiptId, because a receiptId would settle the webhook.
  */
 export function replayedBy(
-  { receiptId, clientId, from, to }: ReplayChange,
+  { receiptId, clientId, from, to }: Pick<ReplayChange, "receiptId" | "clientId" | "from" | "to">,
   person: Pick<ResolutionRecord, "by" | "reason">,
   id: string,
   at: string,

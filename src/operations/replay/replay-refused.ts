@@ -1,4 +1,4 @@
-import { type ResolutionRecord } from "../../store/index.js";
+import { type ResolutionRecord, type WebhookRecord } from "../../store/index.js";
 import { receiveWebhook, type ReceiveParts, type WebhookRequest } from "../../webhook/receive-webhook.js";
 import { type Arrival, type Receipt } from "../../webhook/recording/arrival.js";
 import { keysOf, planGroup } from "../../webhook/recording/plan-group.js";
@@ -31,11 +31,13 @@ export async function replayRefused<Tx>(
       const locked = await store.lock(tx, keysOf([arrival]));
       return { locked, plan: planGroup(locked, [arrival], { now: at, newId, policy }) };
     });
+    // The person's name is in the webhook's transaction, because a second replay would find a duplicate.
+    const resolutionsOf = ({ outcome, ...webhook }: WebhookRecord) =>
+      person ? replayedBy({ ...webhook, from: "refused", to: outcome }, person, newId(), at) : [];
     const [planned] = plan.receipts as [Receipt];
-    const receipt = dryRun ? planned : await recorder.record(arrival);
-    const { outcome: to, clientId } = receipt;
+    const receipt = dryRun ? planned : await recorder.record({ ...arrival, resolutionsOf });
+    const { receiptId, outcome: to, clientId } = receipt;
     if (to === "duplicate" || to === "spooled") return receipt;
-    const { receiptId } = receipt;
     const { receivedAt } = arrival;
     const reason = plan.changes.webhooks[0]?.reason;
     const [before, after] = [locked.payments, plan.changes.updated].map((payments) =>
@@ -45,8 +47,6 @@ export async function replayRefused<Tx>(
       { receiptId, receivedAt, from: "refused", to },
       { clientId, reason, before, after },
     );
-    const resolutions = person && !dryRun ? replayedBy(change, person, newId(), at) : [];
-    if (resolutions.length > 0) await store.transaction((tx) => store.save(tx, { resolutions }));
     return receipt;
   };
   await receiveWebhook({ scheme, now, newId, keep }, request);

@@ -1,5 +1,5 @@
 import { type Message } from "../../model/payment-report.js";
-import { type Outcome, type WebhookRecord } from "../../store/index.js";
+import { type Outcome, type ResolutionRecord, type WebhookRecord } from "../../store/index.js";
 
 /** A verified webhook, or the answer to a lookup, before it is recorded. */
 export interface Arrival extends Pick<
@@ -7,6 +7,8 @@ export interface Arrival extends Pick<
   "receiptId" | "rawBody" | "covers" | "receivedAt" | "kind"
 > {
   message: Message;
+  /** Returns the resolutions to store with the new webhook, if a person records it. */
+  resolutionsOf?: (webhook: WebhookRecord) => ResolutionRecord[];
 }
 
 /** The result of recording one webhook. */

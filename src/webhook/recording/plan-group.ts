@@ -1,10 +1,11 @@
-import { type Changes, type Locked, type WebhookRecord } from "../../store/index.js";
+import { type Changes, type Locked, type ResolutionRecord, type WebhookRecord } from "../../store/index.js";
 import { type Arrival, type Receipt } from "./arrival.js";
 import { type Decided, type DecisionParts, Decisions } from "./decisions.js";
 
 /** Everything that one transaction writes, and the receipt of each arrival. */
 export interface Plan {
-  changes: Required<Pick<Changes, "updated" | "webhooks" | "copies" | "rematched" | "events">>;
+  changes: Required<Pick<Changes, "updated" | "webhooks" | "copies" | "rematched" | "events">> &
+    Pick<Changes, "resolutions">;
   receipts: Receipt[];
 }
 
@@ -43,6 +44,7 @@ export function planGroup(
   const copies = new Map<string, number>();
   const webhooks: WebhookRecord[] = [];
   const receipts: Receipt[] = [];
+  const resolutions: ResolutionRecord[] = [];
 
   for (const arrival of arrivals) {
     const { receiptId, message, kind } = arrival;
@@ -63,14 +65,17 @@ export function planGroup(
       continue;
     }
     recorded.add(eventKey);
-    webhooks.push(webhookOf(arrival, decided));
+    const webhook = webhookOf(arrival, decided);
+    webhooks.push(webhook);
+    if (arrival.resolutionsOf) resolutions.push(...arrival.resolutionsOf(webhook));
     decisions.raise(decided.events, clientId);
   }
 
   const { rematched, events } = decisions;
   const updated = decisions.payments.changed();
   const counted = [...copies].map(([eventKey, count]) => ({ eventKey, count }));
-  return { changes: { updated, webhooks, copies: counted, rematched, events }, receipts };
+  const changes = { updated, webhooks, copies: counted, rematched, events };
+  return { changes: resolutions.length > 0 ? { ...changes, resolutions } : changes, receipts };
 }
 
 function webhookOf(

@@ -1,4 +1,4 @@
-import { hmacSignature, standardWebhooksSignature } from "tillkit";
+import { hmacSignature, MemoryStore, standardWebhooksSignature } from "tillkit";
 import { onEachDatabase } from "../../promises/processes/databases.js";
 import { closeAll, testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
@@ -75,6 +75,23 @@ describe("a replay of a refused webhook", () => {
     };
     const old = strict.replay({ refused: { rawBody: forged.rawBody, headers } });
     await expect(old).rejects.toThrow(/signed \d+ seconds .* 300 are allowed/);
+  });
+
+  it("keeps the person's name with the webhook, so that no failure between them loses it", async () => {
+    const store = new MemoryStore();
+    const payments = testKit({ store });
+    await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
+    const save = store.save.bind(store);
+    let failures = 1;
+    store.save = async (tx, changes) => {
+      if (changes.resolutions && failures-- > 0) throw new Error("The disk is full.");
+      return save(tx, changes);
+    };
+    const replay = () => payments.replay({ refused: signed(completedBody()), dryRun: false, ...by });
+    await expect(replay()).rejects.toThrow("full");
+    expect(await replay()).toMatchObject({ changes: [{ from: "refused", to: "applied" }] });
+    const { resolutions } = await store.history("c-1");
+    expect(resolutions).toMatchObject([{ action: "replayed", before: "refused", after: "applied", ...by }]);
   });
 
   it("takes no selection of stored webhooks", async () => {
