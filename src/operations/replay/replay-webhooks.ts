@@ -39,7 +39,7 @@ export interface ReplayQuery {
   by?: string | undefined;
   /** The reason, for readers of the history: 1 to 1,000 characters. Needed with `by`. */
   reason?: string | undefined;
-  /** Called after each page of at most 100 webhooks. */
+  /** Called after each page of at most 100 webhooks, and after the `refused` webhook. */
   onProgress?: ((progress: { looked: number; changed: number }) => void) | undefined;
 }
 
@@ -95,6 +95,7 @@ export async function replayWebhooks<Tx>(parts: ReplayParts<Tx>, query: ReplayQu
   if (refused) {
     const change = await replayRefused(parts, refused, dryRun, person);
     const changes = change ? [change] : [];
+    onProgress?.({ looked: 1, changed: changes.length });
     return { dryRun, looked: 1, forgotten: 0, changed: changes.length, changes };
   }
   const run: Run = { dryRun, person, unsaved: new Map(), seen: new Set() };

@@ -94,6 +94,15 @@ describe("a replay of a refused webhook", () => {
     expect(resolutions).toMatchObject([{ action: "replayed", before: "refused", after: "applied", ...by }]);
   });
 
+  it("reports its progress as a replay of stored webhooks does", async () => {
+    const seen: unknown[] = [];
+    await testKit().replay({
+      refused: signed(completedBody()),
+      onProgress: (progress) => seen.push(progress),
+    });
+    expect(seen).toEqual([{ looked: 1, changed: 1 }]);
+  });
+
   it("takes no selection of stored webhooks", async () => {
     const mixed = testKit().replay({ refused: signed(completedBody()), outcome: "foreign" });
     await expect(mixed).rejects.toMatchObject({ code: "query_invalid" });
