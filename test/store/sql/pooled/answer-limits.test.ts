@@ -10,10 +10,15 @@ function limits() {
   const isOver = (error: unknown): boolean => (error as Error).message === "read-only";
   const answers = new AnswerLimits(3000, isOver);
   const cut: string[] = [];
-  const connect = (name: string): { session: object; ask: Ask; checks: number } => {
+  const connect = (
+    name: string,
+    waitsForLock?: () => Promise<boolean>,
+  ): { session: object; ask: Ask; checks: number } => {
     const connection = { session: { name }, ask: undefined as never as Ask, checks: 0 };
+    const { session } = connection;
     const query = async (): Promise<void> => void connection.checks++;
-    connection.ask = answers.on({ session: connection.session, query, cutOff: () => void cut.push(name) });
+    const cutOff = () => void cut.push(name);
+    connection.ask = answers.on({ session, query, cutOff, ...(waitsForLock && { waitsForLock }) });
     return connection;
   };
   const pass = async (ms: number): Promise<void> => {
@@ -69,6 +74,47 @@ describe("a statement of the kit", () => {
     expect(cut).toEqual([]);
     await pass(3000);
     expect(cut).toEqual(["upkeep", "application"]);
+  });
+
+  it("that migrates may take an hour", async () => {
+    const { connect, cut, pass } = limits();
+    connect("migration")
+      .ask(never, "migration")
+      .catch(() => undefined);
+    await pass(3_599_999);
+    expect(cut).toEqual([]);
+    await pass(1);
+    expect(cut).toEqual(["migration"]);
+  });
+
+  it("that waits for a lock of another one is ended, and no other connection becomes suspect", async () => {
+    const { answers, connect, cut, pass } = limits();
+    const [idle, waiting] = [connect("idle"), connect("waiting", async () => true)];
+    await idle.ask(answering);
+    const asked = waiting.ask(never);
+    asked.catch(() => undefined);
+    connect("handler")
+      .ask(never, "application")
+      .catch(() => undefined);
+    await pass(4000);
+    await expect(asked).rejects.toMatchObject({ code: "store_unavailable" });
+    expect([cut, answers.isSuspect(idle.session)]).toEqual([["waiting"], false]);
+  });
+
+  it.each([
+    ["says that it waits for none", async () => false],
+    ["does not answer either", () => new Promise<never>(() => undefined)],
+    ["fails", () => Promise.reject(new Error("no connection was free"))],
+  ])("is late where the server %s", async (_, waitsForLock) => {
+    const { answers, connect, cut, pass } = limits();
+    const idle = connect("idle");
+    await idle.ask(answering);
+    connect("dead", waitsForLock)
+      .ask(never)
+      .catch(() => undefined);
+    await pass(4000);
+    await pass(500);
+    expect([cut, answers.isSuspect(idle.session)]).toEqual([["dead"], true]);
   });
 });
 
