@@ -42,35 +42,6 @@ it.each([
   expect(sqliteDialect.translate(error)).toMatchObject({ code, cause: error });
 });
 
-// Full, refused, interrupted, or ended in favour of another transaction: none of it is the fault of the record.
-it.each([
-  "53100",
-  "53200",
-  "53300",
-  "58030",
-  "25006",
-  "57P01",
-  "08006",
-  "28P01",
-  "28000",
-  "3D000",
-  "42501",
-  "57014",
-  "40P01",
-  "40001",
-])("translates PostgreSQL's error %s to store_unavailable", (code) => {
-  const error = { severity: "ERROR", code };
-  expect(postgresDialect.translate(error)).toMatchObject({ code: "store_unavailable", cause: error });
-});
-
-it.each([
-  1021, 1026, 1040, 1053, 1114, 1135, 1226, 1290, 1836, 1927, 1044, 1045, 1047, 1049, 1129, 1142, 1213, 1698,
-  1969, 3024, 4031,
-])("translates MySQL's error %i to store_unavailable", (errno) => {
-  const error = { errno, sqlState: "HY000" };
-  expect(mysqlDialect.translate(error)).toMatchObject({ code: "store_unavailable", cause: error });
-});
-
 it("recognises a deadlock also after the translation, so that the transaction is tried again", () => {
   const inPostgres = { severity: "ERROR", code: "40P01" };
   const inMysql = { errno: 1213, sqlState: "40001" };

@@ -17,6 +17,32 @@ it.each([
   expect(isPostgresSessionOver(error)).toBe(true);
 });
 
+// Full, refused, interrupted, or ended in favour of another transaction: none of it is the fault of the record.
+it.each(
+  [
+    "53100 53200 53300 53400 58000 58030 25006 57P01 57P02 57P03 08001 08003 08006 28P01 28000 3D000 42501",
+    "57014 40P01 40001 26000 42P05",
+  ].flatMap((codes) => codes.split(" ")),
+)("translates PostgreSQL's error %s to store_unavailable", (code) => {
+  const error = { severity: "ERROR", code };
+  expect(postgresDialect.translate(error)).toMatchObject({ code: "store_unavailable", cause: error });
+});
+
+it.each([
+  ["a value that is taken", "23505", "store_conflict"],
+  ["a lock that is not free in time", "55P03", "store_busy"],
+])("translates PostgreSQL's error about %s", (_, code, translated) => {
+  const error = { severity: "ERROR", code };
+  expect(postgresDialect.translate(error)).toMatchObject({ code: translated, cause: error });
+});
+
+it("takes an error without a severity for that of a connection, unless it is a mistake in the code", () => {
+  const reset = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+  expect(postgresDialect.translate(reset)).toMatchObject({ code: "store_unavailable", cause: reset });
+  const mistake = new TypeError("value.map is not a function");
+  expect(postgresDialect.translate(mistake)).toBe(mistake);
+});
+
 const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
 
 if (url === undefined || url === "none") {
