@@ -1,5 +1,5 @@
 import { mysqlDialect } from "../../../../src/store/sql/mysql/mysql-dialect.js";
-import { retryConflicts } from "../../../../src/store/sql/transaction/retry-conflicts.js";
+import { retryConflicts, retryOwnConflicts } from "../../../../src/store/sql/transaction/retry-conflicts.js";
 
 /** Runs a transaction that fails with these errors of MySQL, one after the other. Returns its result and the number of its runs. */
 async function runFailing(errors: readonly object[]): Promise<[unknown, number]> {
@@ -41,4 +41,19 @@ it.each([
   ],
 ])("does not run a transaction again where %s", async (_, error, code) => {
   expect(await runFailing([error])).toEqual([code, 1]);
+});
+
+it("repeats a transaction of the application only after a conflict of the kit's own statements", async () => {
+  const deadlock = { errno: 1213, sqlState: "40001" };
+  const runsAfter = async (thrown: unknown): Promise<number> => {
+    let runs = 0;
+    const running = retryOwnConflicts(mysqlDialect, async () => {
+      if (runs++ === 0) throw thrown;
+    });
+    await running.catch(() => undefined);
+    return runs;
+  };
+  expect(await runsAfter(mysqlDialect.translate(deadlock))).toBe(2);
+  // The application has seen the error of its own statement, and may have acted upon it.
+  expect(await runsAfter(deadlock)).toBe(1);
 });
