@@ -1,4 +1,7 @@
+import { Pool } from "pg";
 import { postgresStore, sqlStore } from "tillkit/sql";
+import { serverUrl } from "../../promises/processes/databases.js";
+import { tablePrefixes } from "./support/table-prefixes.js";
 
 /** Returns the error for an address. */
 function problemOf(address: string): unknown {
@@ -55,3 +58,26 @@ describe("an address of MySQL", () => {
     (parameters) => expect(problemOf(`mysql://h1/shop?${parameters}`)).toBeUndefined(),
   );
 });
+
+const url = serverUrl("postgres");
+
+if (url === undefined)
+  it("leaves prepared statements out, because no server is named", () => expect(url).toBeUndefined());
+else
+  it.each([
+    ["true", {}, true],
+    ["false", {}, false],
+    ["false", { preparedStatements: true }, true],
+    ["true&application_name=a", { preparedStatements: false }, false],
+  ])("an address with preparedStatements=%s and the options %j", async (inAddress, options, isPrepared) => {
+    const pool = new Pool({ connectionString: url });
+    const tables = tablePrefixes((sql) => pool.query(sql));
+    const at = `${url}${url.includes("?") ? "&" : "?"}preparedStatements=${inAddress}`;
+    const store = postgresStore(at, { tablePrefix: tables.next(), ...options });
+    await store.transaction((tx) => store.lock(tx, { clientIds: ["c-1"] }));
+    const { rows } = await store.query("select name from pg_prepared_statements where name like 'tillkit%'");
+    expect(rows.length > 0).toBe(isPrepared);
+    await store.close();
+    await tables.dropAll();
+    await pool.end();
+  });
