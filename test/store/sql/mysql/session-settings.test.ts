@@ -15,7 +15,9 @@ const settings = [
   "character_set_connection = latin1",
   "character_set_results = latin1",
 ];
-const mode = "sql_mode = concat(@@sql_mode, ',NO_BACKSLASH_ESCAPES')";
+const modes = ["NO_BACKSLASH_ESCAPES", "EMPTY_STRING_IS_NULL"].map(
+  (mode) => `sql_mode = concat(@@sql_mode, ',${mode}')`,
+);
 
 if (url === undefined || url === "none")
   it("leaves the sessions of MySQL out, because TILLKIT_TEST_MYSQL_URL names no server", () => {
@@ -42,16 +44,21 @@ else {
       );
       const sets = "utf8mb4 utf8mb4 utf8mb4";
       expect(rows).toEqual([{ auto: 1, completion: "NO_CHAIN", isEndless: 1, seconds: 4, safe: 0, sets }]);
+      const isolation =
+        "show session variables where variable_name in ('transaction_isolation', 'tx_isolation')";
+      const [levels] = (await connection.query(isolation)) as [{ Value: string }[], unknown];
+      expect(new Set(levels.map(({ Value }) => Value))).toEqual(new Set(["READ-COMMITTED"]));
     }),
   );
 
-  it("refuses a mode of its own session, which the statements of the application may need", () =>
+  it.each(modes)("refuses %s in its own session, which the statements of the application may need", (mode) =>
     withSession(mode, async (connection) => {
       const preparing = prepareSession(sessionOn(connection), 4);
       await expect(preparing).rejects.toMatchObject({ code: "option_invalid" });
-    }));
+    }),
+  );
 
-  it.each([...settings, mode])("refuses a pool whose sessions have %s", async (setting) => {
+  it.each([...settings, ...modes])("refuses a pool whose sessions have %s", async (setting) => {
     const pool = createPool({ uri: url, connectionLimit: 1 });
     pool.pool.on("connection", (connection) => connection.query(`set session ${setting}`));
     await expect(mysqlStore(pool).migrate()).rejects.toMatchObject({
