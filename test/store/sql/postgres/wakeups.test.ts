@@ -1,0 +1,112 @@
+import { EventEmitter } from "node:events";
+import { setImmediate as nextIteration } from "node:timers/promises";
+import { type Session } from "../../../../src/store/sql/driver/sql-tx.js";
+import { type WatchedClient } from "../../../../src/store/sql/postgres/pool.js";
+import { Wakeups } from "../../../../src/store/sql/postgres/wakeups.js";
+
+/** Returns wakeups over connections of the test. */
+function wakeupsOver() {
+  const sent: { params: readonly unknown[]; end: (error?: Error) => void }[] = [];
+  const run = (_: string, params: readonly unknown[]) =>
+    new Promise<unknown>((resolve, reject) => {
+      sent.push({ params, end: (error) => (error ? reject(error) : resolve({ rows: [], affected: 0 })) });
+    });
+  const opened: { client: EventEmitter; abandoned: number; connect: (error?: Error) => void }[] = [];
+  const connect = () =>
+    new Promise<WatchedClient>((resolve, reject) => {
+      const client = Object.assign(new EventEmitter(), { query: async () => ({}) });
+      const connection = {
+        client,
+        abandoned: 0,
+        connect: (error?: Error) => (error ? reject(error) : resolve(watched as unknown as WatchedClient)),
+      };
+      const watched = {
+        client,
+        ask: (send: () => unknown) => send(),
+        abandon: () => void connection.abandoned++,
+      };
+      opened.push(connection);
+    });
+  const wakeups = new Wakeups("shop_events", { run: run as unknown as Session["run"] }, connect);
+  /** Resolves when this number of notifications was sent. */
+  const sends = async (count: number): Promise<void> => {
+    while (sent.length < count) await nextIteration();
+  };
+  return { wakeups, sent, sends, opened };
+}
+
+describe("a notification", () => {
+  it("follows for events that were saved while another one was sent, and is shared by all of them", async () => {
+    const { wakeups, sent, sends } = wakeupsOver();
+    wakeups.announce();
+    await sends(1);
+    wakeups.announce();
+    wakeups.announce();
+    sent[0]!.end();
+    await sends(2);
+    sent[1]!.end();
+    await wakeups.close();
+    expect(sent.map(({ params }) => params[0])).toEqual(["shop_events", "shop_events"]);
+  });
+
+  it("that fails does not prevent the next one", async () => {
+    const { wakeups, sent, sends } = wakeupsOver();
+    wakeups.announce();
+    await sends(1);
+    sent[0]!.end(new Error("the connection was lost"));
+    await nextIteration();
+    wakeups.announce();
+    await sends(2);
+    sent[1]!.end();
+    await wakeups.close();
+    expect(sent).toHaveLength(2);
+  });
+});
+
+describe("a listener", () => {
+  it("is called for notifications of other processes until it stops, also if it was added twice", async () => {
+    const { wakeups, opened } = wakeupsOver();
+    const woken: string[] = [];
+    const listener = (): void => void woken.push("woken");
+    const stops = [wakeups.listen(listener), wakeups.listen(listener)];
+    expect(opened).toHaveLength(1);
+    const [{ client, connect }] = opened as [(typeof opened)[0]];
+    connect();
+    while (woken.length < 2) await nextIteration();
+    const wakenBy = (payload: string): number => {
+      woken.length = 0;
+      client.emit("notification", { payload });
+      return woken.length;
+    };
+    expect(wakenBy("another process")).toBe(2);
+    stops[0]!();
+    expect([wakenBy("another process"), opened[0]!.abandoned]).toEqual([1, 0]);
+    stops[1]!();
+    expect([wakenBy("another process"), opened[0]!.abandoned]).toEqual([0, 1]);
+    await wakeups.close();
+  });
+
+  it("that stops before its connection is open leaves no connection behind", async () => {
+    const { wakeups, opened } = wakeupsOver();
+    wakeups.listen(() => undefined)();
+    opened[0]!.connect();
+    await wakeups.close();
+    expect([opened.length, opened[0]!.abandoned]).toEqual([1, 1]);
+  });
+
+  it("is called again after a connection that could not be opened, and after one that was lost", async () => {
+    const { wakeups, opened } = wakeupsOver();
+    const woken: string[] = [];
+    wakeups.listen(() => void woken.push("woken"));
+    opened[0]!.connect(new Error("refused"));
+    for (const number of [2, 3]) {
+      while (opened.length < number) await nextIteration();
+      woken.length = 0;
+      opened[number - 1]!.connect();
+      while (woken.length === 0) await nextIteration();
+      opened[number - 1]!.client.emit("error", new Error("lost"));
+    }
+    await wakeups.close();
+    expect(opened.map(({ abandoned }) => abandoned)).toEqual([0, 1, 1]);
+  });
+});
