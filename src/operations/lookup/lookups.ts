@@ -8,7 +8,7 @@ import { type RecordingParts } from "../../webhook/recording/recording-parts.js"
 import { readStored } from "../../webhook/recording/rematch.js";
 import { ListScan } from "./list-scan.js";
 import { RateLimiter } from "./rate-limiter.js";
-import { canLookUp, withNextLookup, type LookupTimes } from "./schedule.js";
+import { canLookUp, isJumped, withNextLookup, type LookupTimes } from "./schedule.js";
 
 /** The times and limits of lookups. */
 export interface LookupsOptions extends LookupTimes {
@@ -46,14 +46,6 @@ interface ClaimedLookup {
   payment: Payment;
   /** The payment's service id, or else the signed ids that its unconfirmed webhooks name. */
   serviceIds: readonly string[];
-}
-
-/**
- * Returns whether the clock has jumped forward. A difference of up to one second is not a jump, because the
- * two times are read one after the other.
- */
-function isJumped(now: Date, cautious: Date): boolean {
-  return now.getTime() - cautious.getTime() > 1000;
 }
 
 /**
@@ -149,13 +141,17 @@ export class Lookups<Tx> {
       const due = await store.lookupDue({ before: now().toISOString(), limit });
       if (due.length === 0) break;
       const clientIds = due.map(({ clientId }) => clientId);
-      for (const claimed of await this.#claim(clientIds, { isEarly: false })) {
+      const claimed = await this.#claim(clientIds, { isEarly: false });
+      for (const [n, one] of claimed.entries()) {
         asked += 1;
-        if (!(await this.#ask(claimed))) return asked;
+        if (await this.#ask(one)) continue;
+        // The claim may have been the last lookup of the others, so the next sweep asks about them early.
+        for (const { payment } of claimed.slice(n + 1)) this.#waiting.add(payment.clientId);
+        return asked;
       }
     }
     await this.#runScan();
-    if (this.#waiting.size > 0 && !this.#closing.signal.aborted) this.#startDrain();
+    if (this.#waiting.size > 0 && !this.#limiter.isHeld()) this.#startDrain();
     return asked;
   }
 
@@ -168,13 +164,14 @@ export class Lookups<Tx> {
   }
 
   #startDrain(): void {
+    if (this.#closing.signal.aborted) return;
     // The error is ignored, because an unavailable store is reported elsewhere, and a later sweep starts the
     // drain again.
     this.#draining ??= this.#drain()
       .catch(() => {})
       .finally(() => {
         this.#draining = undefined;
-        if (this.#hasMore && !this.#closing.signal.aborted) this.#startDrain();
+        if (this.#hasMore) this.#startDrain();
       });
   }
 

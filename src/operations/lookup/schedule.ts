@@ -40,3 +40,11 @@ export function withNextLookup(payment: Payment, now: Date, times: LookupTimes, 
     nextLookupAt: new Date(isBefore ? Math.min(next, deadline) : next).toISOString(),
   };
 }
+
+/**
+ * Returns whether the clock has jumped forward. A difference of up to one second is not a jump, because the
+ * two times are read one after the other.
+ */
+export function isJumped(now: Date, cautious: Date): boolean {
+  return now.getTime() - cautious.getTime() > 1000;
+}

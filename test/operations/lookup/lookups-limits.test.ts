@@ -148,6 +148,20 @@ describe("one sweep of lookups", () => {
     expect([asked, failed.length]).toEqual([["s-0"], 1]);
   });
 
+  it("leaves no payment of its last batch without its last lookup after three failures", async () => {
+    let isUp = false;
+    const read = async (serviceId: string) => (isUp ? shown(serviceId) : unavailable());
+    const { store, lookups, asked, recorded, settled } = await lookupsOf(due(5), { read, giveUpAfterMs: 1 });
+    expect(await lookups.sweep()).toBe(3);
+    expect(await store.find("c-4")).not.toHaveProperty("nextLookupAt");
+    await settled();
+    expect(asked).toHaveLength(3);
+    isUp = true;
+    await lookups.sweep();
+    await settled();
+    expect(recorded).toEqual(["c-3", "c-4"]);
+  });
+
   it("leaves the service alone for five minutes at most", async () => {
     const busy = { httpStatus: 429, retryAfterMs: 3_600_000 };
     const read = () => Promise.reject(new LookupError("lookup_failed", "The service answered 429.", busy));
