@@ -251,6 +251,8 @@ function createSubscriptions<Covers extends SignedField, Tx>(
   const on = (type: EventType | NoticeType, handler: unknown, options?: HandlerOptions): void => {
     if (isEventType(type)) return subscribe(type, handler, options);
     requireNotice(type);
+    if (options !== undefined)
+      throw new TillkitError("option_invalid", `${type} is a notice, and its listeners take no options.`);
     listen(type, handler as () => void);
   };
   return {

@@ -145,7 +145,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   /**
    * Adds a handler of a durable event, or a listener for a notice of this process: see {@link NoticeMap}. Add
    * handlers before the first webhook arrives, because a name that is new to the store gets only events that
-   * are recorded from then on. `options` are for handlers only.
+   * are recorded from then on. A listener of a notice takes no `options`.
    *
    * @throws TillkitError `handler_name_taken` for a second handler of an event without a name of its own;
    * `option_invalid`
@@ -155,7 +155,7 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
     handler: [Type] extends [EventType]
       ? Handler<Type, Covers, Tx>
       : NoticeListener<Extract<Type, NoticeType>>,
-    options?: HandlerOptions,
+    options?: [Type] extends [EventType] ? HandlerOptions : undefined,
   ): void;
   /** Adds a handler of every durable event. The name of the handler is `any` by default. */
   onAny(handler: Handler<EventType, Covers, Tx>, options?: HandlerOptions): void;

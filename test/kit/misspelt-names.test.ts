@@ -156,3 +156,14 @@ describe("a misspelt name is refused with the name that was meant:", () => {
     ).not.toThrow();
   });
 });
+
+it("options of a handler are refused for a notice, whose listener would not follow them", () => {
+  const options = wrong({ timeoutMs: 1000 });
+  expect(() => testKit().on("lookup.failed", () => {}, options)).toThrow(
+    expect.objectContaining({
+      code: "option_invalid",
+      message: expect.stringContaining("lookup.failed is a notice"),
+    }),
+  );
+  expect(() => testKit().on("payment.completed", () => {}, options)).not.toThrow();
+});
