@@ -62,6 +62,19 @@ describe("adoption", () => {
     expect(ids).toEqual(["r1", "r2"]);
   });
 
+  it("happens after ten seconds without a heartbeat, which a spool shows every two seconds", async () => {
+    const interval = jest.spyOn(globalThis, "setInterval");
+    await bench.open().append(webhook(1));
+    expect(interval.mock.calls.map(([, ms]) => ms)).toEqual([2000]);
+    interval.mockRestore();
+    const drainAfter = async (seconds: number) => {
+      const time = Date.now() / 1000 - seconds;
+      for (const file of await bench.segments()) await utimes(file, time, time);
+      return (await bench.open().drain(keeper().record)).drained;
+    };
+    expect([await drainAfter(9), await drainAfter(11)]).toEqual([0, 1]);
+  });
+
   it("happens without a delay if the owner closed its spool", async () => {
     const owner = bench.open();
     await owner.append(webhook(1));

@@ -176,14 +176,42 @@ describe("append", () => {
     expect(seen).toEqual(["spool", expect.stringMatching(/^tillkit-spool-/), "a"]);
   });
 
-  it("is refused if no segment can be created", async () => {
+  it("is refused if no segment can be created, and leaves neither a segment nor an open file", async () => {
+    const handles: FileHandle[] = [];
+    let syncs = 0;
     const fs = hooked({
-      syncDirectory: () => {
-        throw systemError("EIO");
+      syncDirectory: (file) => {
+        // The directory itself is made, and its parent synced, before its segment is created.
+        if (file === bench.directory && ++syncs > 0) throw systemError("EIO");
       },
     });
-    await expect(bench.open({ fs }).append(webhook(1))).rejects.toMatchObject({ code: "spool_unavailable" });
+    const open = async (...given: Parameters<FileSystem["open"]>) => {
+      const handle = await fs.open(...given);
+      handles.push(handle);
+      return handle;
+    };
+    const spool = bench.open({ fs: { ...fs, open } });
+    await expect(spool.append(webhook(1))).rejects.toMatchObject({ code: "spool_unavailable" });
+    expect(syncs).toBe(2);
     expect(await bench.segments()).toEqual([]);
+    expect(handles.filter(({ fd }) => fd !== -1)).toEqual([]);
+  });
+
+  it("is awaited by a drain that begins meanwhile, and is written once", async () => {
+    const { opened, open } = gate();
+    const synced: string[] = [];
+    const fs = hooked({ datasync: (file) => (synced.push(file), opened) });
+    const spool = bench.open({ fs });
+    const appending = spool.append(webhook(1));
+    await until(() => synced.length === 1);
+    const { ids, record } = keeper();
+    const draining = spool.drain(record);
+    // The drain has looked for other segments by then.
+    await bench.open().drain(record);
+    open();
+    await appending;
+    expect(await draining).toEqual({ drained: 1, setAside: 0 });
+    expect([ids, synced.length]).toEqual([["r1"], 1]);
   });
 
   it("of more than a segment is on disk when a close resolves", async () => {

@@ -98,10 +98,13 @@ describe("the store of a spool's directory", () => {
     expect(seen).toEqual([parent, "file", "directory spool"]);
   });
 
-  it("is told when its file is damaged", async () => {
-    const spool = bench.open({ identify: async () => "store-1" });
-    await spool.tie.read();
+  it("is told when its file is damaged, and no webhook is then taken", async () => {
+    const identify = async () => "store-1";
+    await bench.open({ identify }).tie.read();
     await writeFile(path.join(bench.directory, "store"), "{");
-    await expect(bench.open({ identify: async () => "store-1" }).tie.read()).rejects.toThrow("damaged");
+    const spool = bench.open({ identify });
+    await expect(spool.tie.read()).rejects.toThrow("damaged");
+    await expect(spool.append(webhook(1))).rejects.toThrow("damaged");
+    await expect(spool.check()).rejects.toThrow("damaged");
   });
 });

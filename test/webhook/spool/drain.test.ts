@@ -1,7 +1,7 @@
 import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type SpooledWebhook } from "../../../src/webhook/spool/record-line.js";
-import { keeper, spoolBench, webhook } from "./fixtures.js";
+import { keeper, spoolBench, until, webhook } from "./fixtures.js";
 import { gate, hooked, systemError } from "./hooked-file-system.js";
 
 const bench = spoolBench();
@@ -99,6 +99,44 @@ describe("drain", () => {
     expect(ids).toEqual(range(10).map((id) => `r${id}`));
   });
 
+  it("leaves a skipped webhook in its segment, and records those after it", async () => {
+    const spool = bench.open();
+    for (const id of range(3)) await spool.append(webhook(id));
+    const { ids, record } = keeper();
+    const failing = (each: SpooledWebhook) => (each.receiptId === "r1" ? Promise.reject(down) : record(each));
+    const skipped = await spool.drain(failing, { isSkipped: (error) => error === down });
+    expect(skipped).toEqual({ drained: 2, setAside: 0, leftBecause: down });
+    expect(await spool.drain(record)).toEqual({ drained: 3, setAside: 0 });
+    expect(ids).toEqual(["r0", "r2", "r0", "r1", "r2"]);
+  });
+
+  it("records at most 100 webhooks in a group where no other number is given", async () => {
+    const spool = bench.open();
+    await Promise.all(range(202).map((id) => spool.append(webhook(id))));
+    const groups: number[] = [];
+    await spool.drain(keeper().record, { recordMany: async ({ length }) => void groups.push(length) });
+    expect(groups).toEqual([100, 100, 2]);
+  });
+
+  it("is awaited by a close, which then leaves the segments to others", async () => {
+    const spool = bench.open();
+    await spool.append(webhook(1));
+    const { opened, open } = gate();
+    const steps: string[] = [];
+    const draining = spool.drain(async () => {
+      steps.push("started");
+      await opened;
+      steps.push("recorded");
+    });
+    await until(() => steps.length === 1);
+    const closing = spool.close().then(() => steps.push("closed"));
+    // The close has its time for everything else.
+    for (const _ of range(20)) await readdir(bench.directory);
+    open();
+    await Promise.all([draining, closing]);
+    expect(steps).toEqual(["started", "recorded", "closed"]);
+  });
+
   it("stops between two records when the spool is closed, and leaves the rest to the next process", async () => {
     const spool = bench.open();
     await Promise.all(range(3).map((id) => spool.append(webhook(id))));
@@ -128,6 +166,17 @@ describe("drain", () => {
     await spool.drain(() => Promise.reject(down), { isHopeless: () => true });
     expect((await readdir(bench.directory)).toSorted()).toEqual(["key", "set-aside"]);
     expect((await readdir(aside)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
+
+  it("leaves a draft that another process may still write", async () => {
+    const spool = bench.open();
+    await spool.append(webhook(1));
+    const draft = path.join(bench.directory, `.${"a".repeat(16)}.tmp`);
+    await writeFile(draft, "");
+    const age = Date.now() / 1000 - 59 * 60;
+    await utimes(draft, age, age);
+    await spool.drain(keeper().record);
+    expect(await readdir(bench.directory)).toContain(path.basename(draft));
   });
 
   it("records nothing if there is no directory", async () => {

@@ -4,24 +4,27 @@ import {
   realFileSystem,
   SpoolDirectory,
 } from "../../../src/webhook/spool/spool-directory.js";
-import { systemError } from "./hooked-file-system.js";
+import { gate, systemError } from "./hooked-file-system.js";
 
 const heartbeatMs = 1000;
 const segment = (name: string, mtimeMs: number) => ({ name, size: 1, mtimeMs });
 
-/** The segments of one spool, whose file system notes each heartbeat as the file's name and its time. */
+/** The segments of one spool, whose file system notes each heartbeat as the file's name and its time. A rename has no time. */
 function owned(failures: Partial<Record<string, string>> = {}) {
+  const disk: { wait?: Promise<void> } = {};
   const beats: [string, number][] = [];
   const change = async (file: string, time?: unknown) => {
     const name = file.slice(file.lastIndexOf("/") + 1);
     const code = failures[name];
     if (code !== undefined) throw systemError(code);
+    await disk.wait;
     if (time instanceof Date) beats.push([name, time.getTime()]);
+    else beats.push([name, Number.NaN]);
   };
   const fs = { ...realFileSystem, utimes: change, rename: change } as unknown as FileSystem;
   const own = new OwnSegments(new SpoolDirectory("/spool", fs), { heartbeatMs, deadAfterMs: 5000 });
   const names = () => beats.splice(0).map(([name]) => name);
-  return { own, beats, names, failures };
+  return { own, beats, names, failures, disk };
 }
 
 describe("the segments of a spool", () => {
@@ -75,6 +78,38 @@ describe("the segments of a spool", () => {
     expect(own.names).toEqual([]);
     await jest.advanceTimersByTimeAsync(5 * heartbeatMs);
     expect(beats).toHaveLength(1);
+  });
+
+  it("show one heartbeat at a time on a slow disk, and are dated back after the one that runs", async () => {
+    const { own, beats, disk } = owned();
+    const { opened, open } = gate();
+    own.add("a");
+    disk.wait = opened;
+    await jest.advanceTimersByTimeAsync(3 * heartbeatMs);
+    delete disk.wait;
+    const releasing = own.release();
+    open();
+    await releasing;
+    expect(beats).toEqual([
+      ["a", expect.any(Number)],
+      ["a", 0],
+    ]);
+  });
+
+  it("show heartbeats by a timer that does not keep the process alive", () => {
+    const interval = jest.spyOn(globalThis, "setInterval");
+    owned().own.add("a");
+    expect((interval.mock.results[0]!.value as NodeJS.Timeout).hasRef()).toBe(false);
+    interval.mockRestore();
+  });
+
+  it("have a heartbeat before they have the name of their adopter", async () => {
+    const { own, beats } = owned();
+    await own.adopt("a");
+    expect(beats).toEqual([
+      ["a", Date.now()],
+      ["a", Number.NaN],
+    ]);
   });
 
   it("are abandoned after more than deadAfterMs without a heartbeat", () => {

@@ -1,7 +1,12 @@
 import { encodeContent, lineOverhead } from "../../../src/webhook/spool/record-line.js";
-import { type FileSystem, realFileSystem } from "../../../src/webhook/spool/spool-directory.js";
+import { createQuota } from "../../../src/webhook/spool/quota.js";
+import {
+  type FileSystem,
+  realFileSystem,
+  SpoolDirectory,
+} from "../../../src/webhook/spool/spool-directory.js";
 import { keeper, spoolBench, until, webhook } from "./fixtures.js";
-import { gate, hooked } from "./hooked-file-system.js";
+import { gate, hooked, systemError } from "./hooked-file-system.js";
 
 const bench = spoolBench();
 
@@ -78,4 +83,27 @@ describe("an append", () => {
     await spool.append(webhook(6, body));
     expect(await bench.spooled()).toEqual(["r6"]);
   });
+
+  it("needs none of the bytes that a failed append was to have", async () => {
+    let failure: Error | undefined = systemError("EIO");
+    const datasync = () => {
+      if (failure) throw failure;
+    };
+    const maxBytes = encodeContent(webhook(1)).length + lineOverhead;
+    const spool = bench.open({ fs: hooked({ datasync }), maxBytes, heartbeatMs: 60_000 });
+    await expect(spool.append(webhook(1))).rejects.toMatchObject({ code: "spool_unavailable" });
+    failure = undefined;
+    await spool.append(webhook(2));
+    expect(await bench.spooled()).toEqual(["r2"]);
+  });
+});
+
+it("a quota keeps its last count while the directory cannot be listed", async () => {
+  const readdir = () => Promise.reject(systemError("EIO"));
+  const directory = new SpoolDirectory(bench.directory, { ...realFileSystem, readdir });
+  const quota = createQuota(directory, { maxBytes: 100, maxAgeMs: 0 });
+  await directory.make();
+  expect(quota.take(60)).toBe(true);
+  await quota.refresh();
+  expect(quota.take(60)).toBe(false);
 });

@@ -1,7 +1,11 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { createSetAside } from "../../../src/webhook/spool/set-aside.js";
-import { realFileSystem, SpoolDirectory } from "../../../src/webhook/spool/spool-directory.js";
+import {
+  type FileSystem,
+  realFileSystem,
+  SpoolDirectory,
+} from "../../../src/webhook/spool/spool-directory.js";
 import { spoolBench } from "./fixtures.js";
 import { hooked, systemError } from "./hooked-file-system.js";
 
@@ -58,4 +62,15 @@ it("a line is on disk when it is set aside again, after the first try could not 
   await setAside(line, new Error("a reason"));
   expect(synced).toEqual([bench.directory]);
   expect(told).toEqual(["a reason"]);
+});
+
+it("the reason is on disk before the line, because nothing adds it after a crash between the two", async () => {
+  const named: string[] = [];
+  const rename: FileSystem["rename"] = (from, to) => {
+    named.push(path.extname(String(to)));
+    return realFileSystem.rename(from, to);
+  };
+  const directory = new SpoolDirectory(bench.directory, { ...realFileSystem, rename });
+  await createSetAside(directory, { now, onSetAside: undefined })(Buffer.from("a line"), new Error("why"));
+  expect(named).toEqual([".txt", ".spool"]);
 });

@@ -6,7 +6,7 @@ import {
   type FileSystem,
 } from "../../../src/webhook/spool/spool-directory.js";
 import { readSpoolKey, readOrMakeKey } from "../../../src/webhook/spool/spool-key.js";
-import { spoolBench } from "./fixtures.js";
+import { spoolBench, webhook } from "./fixtures.js";
 import { systemError } from "./hooked-file-system.js";
 
 const bench = spoolBench();
@@ -40,6 +40,17 @@ describe("the key of a spool's directory", () => {
     const link = () => Promise.reject(systemError("EIO"));
     await expect(readOrMakeKey(await directoryWith({ link }))).rejects.toMatchObject({ code: "EIO" });
     expect(await readdir(bench.directory)).toEqual([]);
+  });
+
+  it("is not missed where another process made it with its first segment after the look", async () => {
+    await bench.open().append(webhook(1));
+    let looks = 0;
+    const lstat = (async (file: string) => {
+      if (path.basename(file) === "key" && ++looks === 1) throw systemError("ENOENT");
+      return realFileSystem.lstat(file);
+    }) as FileSystem["lstat"];
+    await bench.open({ fs: { ...realFileSystem, lstat } }).check();
+    expect(looks).toBeGreaterThan(1);
   });
 
   it("is refused where its file has another length", async () => {

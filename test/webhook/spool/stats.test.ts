@@ -1,4 +1,4 @@
-import { chmod, stat } from "node:fs/promises";
+import { chmod, type FileHandle, stat } from "node:fs/promises";
 import { type FileSystem, realFileSystem } from "../../../src/webhook/spool/spool-directory.js";
 import { keeper, spoolBench, webhook } from "./fixtures.js";
 import { systemError } from "./hooked-file-system.js";
@@ -90,5 +90,18 @@ describe("stats", () => {
     await spool.append(webhook(2));
     isGone = true;
     expect(await spool.stats()).toEqual({ records: 0, bytes: 0, segments: 1, setAside: 0 });
+  });
+
+  it("leave no file open where a segment cannot be read", async () => {
+    const handles: FileHandle[] = [];
+    const open: FileSystem["open"] = async (...given) => {
+      const handle = await realFileSystem.open(...given);
+      handles.push(handle);
+      return Object.assign(handle, { read: () => Promise.reject(systemError("EIO")) });
+    };
+    await bench.open().append(webhook(1));
+    const failed = { code: "spool_unavailable", cause: { code: "EIO" } };
+    await expect(bench.open({ fs: { ...realFileSystem, open } }).stats()).rejects.toMatchObject(failed);
+    expect(handles.map(({ fd }) => fd)).toEqual([-1]);
   });
 });

@@ -16,3 +16,11 @@ it("a spool is refused for a store that another one replaced, also after it was 
   await tie.require();
   expect(tie.problem).toBeUndefined();
 });
+
+it("a spool remembers a webhook of its store for the next process", async () => {
+  const directory = new SpoolDirectory(bench.directory, realFileSystem);
+  const open = () => new StoreTie(directory, async () => "store-1");
+  await open().require();
+  await open().remember({ store: "store-1", webhook: "r-1" });
+  expect(await open().read()).toEqual({ store: "store-1", webhook: "r-1" });
+});
