@@ -200,6 +200,8 @@ describe("a webhook that the store cannot take", () => {
     expect((await setAside).reason).toContain("too much for the table");
     expect(store.refusals).toBe(1 + 3);
     expect(readdirSync(path.join(directory, "set-aside"))).toHaveLength(2);
+    // The notice comes before the segment is removed.
+    await until(async () => (await payments.health()).spool?.records === 0);
     expect(await payments.health()).toMatchObject({ status: "degraded", spool: { records: 0, setAside: 1 } });
   });
 
@@ -247,6 +249,7 @@ describe("a webhook that the store cannot take", () => {
     utimesSync(planted, 0, 0);
     await until(async () => told.length === 2);
     expect(await payments.find("c-1")).toMatchObject({ state: "pending" });
+    await until(async () => (await payments.health()).spool?.records === 0);
     expect(await payments.health()).toMatchObject({ spool: { records: 0, setAside: 2 } });
   });
 
