@@ -168,12 +168,45 @@ describe("the intake", () => {
     expect(notices).toMatchObject([{ "spool.unavailable": { error: { code: "path_exposed" } } }]);
   });
 
-  it("gives up no spooled webhook while the store can begin no transaction", async () => {
+  it("tells which payments wait for a lookup also of webhooks that it records from the spool in a group", async () => {
+    const others = ["c-2", "c-3"].map((clientId) => ({ clientId, id: `s-${clientId}` }));
+    const store = await seeded(
+      ...others.map(({ clientId, id }) =>
+        pendingPayment({ clientId, serviceId: id, reference: `order-${clientId}` }),
+      ),
+    );
+    const groups: unknown[] = [];
+    const spool = { directory: path.join(folder, "spool"), maxBytes: 100_000 };
+    const { intake } = intakeOf(store, { spool, onRecorded: (receipts) => groups.push(receipts.length) });
+    const waiting: string[] = [];
+    intake.onUnconfirmed((clientId) => waiting.push(clientId));
+    const record = store.record.bind(store);
+    store.record = () => Promise.reject(away);
+    for (const data of others) await intake.keeper.keep(arrivalOf(data.clientId, data, indispensableFields));
+    store.record = record;
+    expect(waiting).toEqual([]);
+    intake.keeper.start();
+    while (waiting.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    await intake.keeper.close();
+    expect([waiting, groups]).toEqual([["c-2", "c-3"], [2]]);
+  });
+
+  it("binds its spool to the store", async () => {
+    const spool = { directory: path.join(folder, "spool"), maxBytes: 100_000 };
+    const { intake } = intakeOf(await seeded(), { spool, identify: async () => "store-1" });
+    expect(await intake.spool!.tie.read()).toEqual({ store: "store-1" });
+    await intake.keeper.close();
+  });
+
+  it.each([
+    ["begin no transaction", "transaction"],
+    ["save nothing", "save"],
+  ] as const)("gives up no spooled webhook while the store can %s", async (_, method) => {
     const store = await seeded(pendingPayment());
     const { intake, notices } = intakeOf(store, {
       spool: { directory: path.join(folder, "spool"), maxBytes: 100_000 },
     });
-    const [record, transaction] = [store.record.bind(store), store.transaction.bind(store)];
+    const [record, working] = [store.record.bind(store), store[method].bind(store)];
     const refused = new Error("connect ECONNREFUSED");
     const triedOften = new Promise<void>((resolve) => {
       let tries = 0;
@@ -182,11 +215,11 @@ describe("the intake", () => {
         return Promise.reject(refused);
       };
     });
-    store.transaction = () => Promise.reject(refused);
+    store[method] = () => Promise.reject(refused);
     expect(await intake.keeper.keep(arrivalOf("r-1"))).toMatchObject({ outcome: "spooled" });
     intake.keeper.start();
     await triedOften;
-    Object.assign(store, { record, transaction });
+    Object.assign(store, { record, [method]: working });
     while ((await intake.spool!.stats()).records > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await store.find("c-1")).toMatchObject({ state: "completed" });
     expect(notices.flatMap(Object.keys)).not.toContain("webhook.set_aside");

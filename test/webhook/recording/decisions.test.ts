@@ -134,6 +134,13 @@ describe("the note of a report", () => {
     });
   });
 
+  it("keeps the time of the first webhook, which an answer to a lookup does not set", () => {
+    const later = { receivedAt: "2026-11-21T10:00:00.000Z" };
+    const first = noteReport(pendingPayment(), reportOf(), { receivedAt });
+    expect(noteReport(first, reportOf(), later).firstWebhookAt).toBe(receivedAt);
+    expect(noted(reportOf(), "lookup")).not.toHaveProperty("firstWebhookAt");
+  });
+
   it("adds no times where the service reported none", () => {
     const payment = noteReport(pendingPayment(), reportOf({}, indispensableFields), { receivedAt });
     expect(payment).not.toHaveProperty("service");

@@ -2,8 +2,10 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { MemoryStore } from "tillkit";
 import { indispensableFields } from "../../../src/model/signed-fields.js";
 import { readMessage } from "../../../src/webhook/message/read-message.js";
+import { Recorder } from "../../../src/webhook/recording/recorder.js";
 import { rematch } from "../../../src/webhook/recording/rematch.js";
 import { pendingPayment } from "../../support/webhooks.js";
+import { gate } from "../spool/hooked-file-system.js";
 import { arrivalOf, ChangedRecord, outcomesOf, recorderOf, seeded } from "./recorders.js";
 
 type Given = ReturnType<typeof recorderOf>["recorder"];
@@ -16,6 +18,18 @@ describe("a recorder", () => {
     expect(receipt).toEqual({ receiptId: "r-1", outcome: "applied", clientId: "c-1" });
     expect(await outcomesOf(store)).toEqual(["r-1 applied"]);
     expect([announced, receipts]).toEqual([["events"], [receipt]]);
+  });
+
+  it("writes nothing before the store is open", async () => {
+    const store = await seeded(new ChangedRecord(), pendingPayment());
+    const { opened, open } = gate();
+    const { parts } = recorderOf(store);
+    const recorder = new Recorder({ ...parts, ready: () => opened }, 5000, () => undefined);
+    const recording = recorder.record(arrivalOf());
+    for (let iteration = 0; iteration < 5; iteration++) await nextIteration();
+    expect(store.calls).toBe(0);
+    open();
+    expect(await recording).toMatchObject({ outcome: "applied" });
   });
 
   it("announces no events where there are none", async () => {

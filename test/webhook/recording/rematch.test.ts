@@ -122,6 +122,20 @@ describe("a look for the payment of webhooks that wait", () => {
     ]);
   });
 
+  it("decides fewer in one transaction where the database refuses more than one", async () => {
+    const { store, parts } = await limited(4, ...three());
+    await seeded(store, pendingPayment());
+    const save = store.save.bind(store);
+    store.save = (tx, changes) =>
+      // The mark of the rest has no time of a decision.
+      changes.rematched!.filter(({ decidedAt }) => decidedAt !== undefined).length > 1
+        ? Promise.reject(new Error("the transaction is too large"))
+        : save(tx, changes);
+    await rematch(parts, ["c-1"]);
+    expect(await store.find("c-1")).toMatchObject({ state: "completed" });
+    expect((await store.history("c-1")).webhooks.map(({ outcome }) => outcome)).not.toContain("unmatched");
+  });
+
   it("gives the store the reason where there is one, and no empty field where there is none", async () => {
     const store = new MemoryStore();
     const { recorder, parts } = recorderOf(store);

@@ -1,6 +1,7 @@
 import { type ErrorCode, TillkitError } from "tillkit";
 import { DeadlineError } from "../../../src/shared/group-commit.js";
 import { completedBody } from "../../support/webhooks.js";
+import { gate } from "../spool/hooked-file-system.js";
 import { arrivalOf, keeperOf, recorded, spooledOf } from "./keepers.js";
 
 const away = new TillkitError("store_unavailable", "The database is restarting.");
@@ -161,6 +162,24 @@ describe("a spooled webhook that fails again and again", () => {
   });
 });
 
+it("a webhook that was moved back into the spool after it was given up is tried as often as a new one", async () => {
+  const { keeper, recordSpooled, endDrain } = keeperOf({
+    record: fail(badRow),
+    append: () => Promise.resolve(),
+  });
+  keeper.start();
+  const tryThrice = async () => {
+    const given: unknown[] = [];
+    for (let tries = 0; tries < 3; tries++) given.push(await recordSpooled(spooledOf()));
+    return given.map((result) => (result as { isGivenUp: boolean }).isGivenUp);
+  };
+  expect(await tryThrice()).toEqual([false, false, true]);
+  endDrain();
+  await new Promise(setImmediate);
+  expect(await tryThrice()).toEqual([false, false, true]);
+  await keeper.close();
+});
+
 describe("what became of the last webhooks", () => {
   it("is nothing to tell while the store records them", async () => {
     const { keeper, notices } = keeperOf();
@@ -237,6 +256,53 @@ describe("a copy of a webhook that waits in the spool", () => {
     expect(ids.slice(50)).toEqual(["r-again"]);
   });
 
+  it("is spooled no more often after a drain that left webhooks", async () => {
+    const { keeper, ids, endDrain } = await appended(Array.from({ length: 50 }, (_, n) => `r-${n}`));
+    keeper.start();
+    endDrain(away);
+    await new Promise(setImmediate);
+    await keeper.keep(arrivalOf("r-again"));
+    expect(ids).toHaveLength(50);
+  });
+
+  it("is spooled no more often where more webhooks wait than can be counted", async () => {
+    const ids: string[] = [];
+    const append = async ({ receiptId }: { receiptId: string }) => void ids.push(receiptId);
+    const { keeper } = keeperOf({ record: fail(away), append });
+    const { message, ...arrival } = arrivalOf();
+    const keep = (receiptId: string, eventKey: string) =>
+      keeper.keep({ ...arrival, receiptId, message: { ...message, eventKey } });
+    await keep("r-1", "first");
+    for (let n = 0; n < 10_000; n++) await keep("r-other", `other ${n}`);
+    for (let n = 0; n < 60; n++) await keep("r-1", "first");
+    expect(ids.filter((id) => id === "r-1")).toHaveLength(50);
+  });
+
+  it.each([
+    ["is on disk", undefined, "fulfilled"],
+    ["could not be written", new Error("the disk is full"), "rejected"],
+  ])("beyond the fiftieth is answered only when the fiftieth %s", async (_, error, status) => {
+    const { opened, open } = gate();
+    let appends = 0;
+    const append = async () => {
+      if (++appends < 50) return;
+      await opened;
+      if (error) throw error;
+    };
+    const { keeper } = keeperOf({ record: fail(away), append });
+    for (let n = 1; n < 50; n++) await keeper.keep(arrivalOf());
+    const results: unknown[] = [];
+    const keep = async () => void results.push(...(await Promise.allSettled([keeper.keep(arrivalOf())])));
+    const both = [keep()];
+    await new Promise(setImmediate);
+    both.push(keep());
+    await new Promise(setImmediate);
+    expect([appends, results]).toEqual([50, []]);
+    open();
+    await Promise.all(both);
+    expect(results).toMatchObject([{ status }, { status }]);
+  });
+
   it("does not hide other webhooks", async () => {
     const { ids } = await appended(["r-1", "r-2"], (id) => `c-of-${id}`);
     expect(ids).toEqual(["r-1", "r-2"]);
@@ -268,6 +334,19 @@ describe("a spool that cannot be used", () => {
     jest.useRealTimers();
   });
 
+  it.each<ErrorCode>(["spool_unavailable", "spool_full", "path_exposed"])(
+    "is told because of %s",
+    async (code) => {
+      const error = new TillkitError(code, "It is about the spool.");
+      const { keeper, notices, endDrain } = keeperOf({ append: () => Promise.resolve() });
+      keeper.start();
+      endDrain(error);
+      await new Promise(setImmediate);
+      expect(notices).toEqual([{ "spool.unavailable": { error } }]);
+      await keeper.close();
+    },
+  );
+
   it("is not told where closing stops a drain", async () => {
     const { keeper, notices, endDrain } = keeperOf({ append: () => Promise.resolve() });
     keeper.start();
@@ -291,6 +370,8 @@ describe("a refused webhook", () => {
     expect(keeper.keeping).toEqual({});
     await keeper.retryRefused();
     expect(tried).toEqual(["r-1"]);
+    // Only the service's own try was verified.
+    expect(keeper.verified).toBe(1);
   });
 
   it("is not tried again after a later one was recorded or spooled: the service sends it again", async () => {
@@ -346,6 +427,40 @@ describe("the keeper of webhooks", () => {
     await Promise.all([closing, ...kept]);
     jest.advanceTimersByTime(5000);
     expect(drains).toHaveLength(1);
+  });
+
+  it("closes the spool after the append of a webhook that the store refused", async () => {
+    const { opened, open } = gate();
+    const { keeper, isSpoolClosed } = keeperOf({ record: fail(away), append: () => opened });
+    const kept = keeper.keep(arrivalOf());
+    await nextIteration();
+    const closing = keeper.close();
+    await nextIteration();
+    expect(isSpoolClosed()).toBe(false);
+    open();
+    expect(await kept).toMatchObject({ outcome: "spooled" });
+    await closing;
+    expect(isSpoolClosed()).toBe(true);
+  });
+
+  it("is closed after the drain that runs", async () => {
+    const { keeper, endDrain } = keeperOf({ append: () => Promise.resolve() });
+    keeper.start();
+    const steps: string[] = [];
+    const closing = keeper.close().then(() => steps.push("closed"));
+    await nextIteration();
+    steps.push("drained");
+    endDrain();
+    await closing;
+    expect(steps).toEqual(["drained", "closed"]);
+  });
+
+  it("drains by a timer that does not keep the process alive", async () => {
+    const interval = jest.spyOn(globalThis, "setInterval");
+    const { keeper } = keeperOf({ append: () => Promise.resolve() });
+    keeper.start();
+    expect((interval.mock.results[0]!.value as NodeJS.Timeout).hasRef()).toBe(false);
+    interval.mockRestore();
   });
 
   it("needs no timer without a spool, and closes without it", async () => {
