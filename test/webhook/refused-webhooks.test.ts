@@ -45,9 +45,9 @@ function keeping() {
 }
 
 /** Returns what keeps webhooks, without a route. */
-function keeper() {
+function keeper(header = "Service-Signature") {
   const { logger, lines } = collectedLog();
-  const kept = new RefusedWebhooks({ directory, header: "Service-Signature", logger, now: () => new Date() });
+  const kept = new RefusedWebhooks({ directory, header, logger, now: () => new Date() });
   return { kept, lines };
 }
 
@@ -57,7 +57,7 @@ describe("webhook.keepRefused", () => {
     const body = `${rawBody.toString()} `;
     await post(
       body,
-      { cookie: "session=1", authorization: "Bearer abc", "x-api-key": "k" },
+      { cookie: "session=1", authorization: "Bearer abc", "x-api-key": "k", "x-webhook-token": "hush" },
       "/payments/webhook?token=t",
     ).expect(401);
     await payments.close();
@@ -72,7 +72,7 @@ describe("webhook.keepRefused", () => {
     expect(lines).toContain("Tillkit-Refused: signature_mismatch");
     expect(lines).toContain(`service-signature: ${headers["service-signature"]}`);
     expect(lines).toContain("content-type: application/json");
-    expect(content).not.toMatch(/session=1|Bearer abc|token=t|: k\r/);
+    expect(content).not.toMatch(/session=1|Bearer abc|token=t|: k\r|hush/);
     expect(content).toMatch(/^Tillkit-Left-Out: .*authorization.*$/m);
     expect(content).toMatch(/^Tillkit-Left-Out: .*cookie.*$/m);
   });
@@ -149,6 +149,62 @@ describe("webhook.keepRefused", () => {
     expect(existsSync(directory)).toBe(false);
     await kept.close();
     expect(names().length).toBe(refusedLimits.burst);
+  });
+
+  it("keeps the header of the signature, whatever its name is", async () => {
+    const { kept } = keeper("X-Own-Proof");
+    kept.keep({ rawBody, headers: { "x-own-proof": "abc", "x-other": "def" } }, "signature_mismatch");
+    await kept.close();
+    expect(contents()[0]).toMatch(/\r\nTillkit-Left-Out: x-other\r\nx-own-proof: abc\r\n\r\n/);
+  });
+
+  it("keeps one more a second after a burst, and a burst again after a pause", async () => {
+    let time = 0;
+    const clock = jest.spyOn(performance, "now").mockImplementation(() => time);
+    const { kept } = keeper();
+    const keptAfter = async (ms: number) => {
+      time += ms;
+      const before = existsSync(directory) ? names().length : 0;
+      for (let sent = 0; sent < 30; sent += 1) kept.keep({ rawBody, headers }, "signature_mismatch");
+      await kept.close();
+      return names().length - before;
+    };
+    const counts: number[] = [];
+    for (const ms of [0, 1000, 999, 1, 3_600_000]) counts.push(await keptAfter(ms));
+    clock.mockRestore();
+    expect(counts).toEqual([20, 1, 0, 1, 20]);
+  });
+
+  it("tells each time that keeping begins to fail", async () => {
+    const { kept, lines } = keeper();
+    mkdirSync(directory);
+    for (const mode of [0o777, 0o777, 0o700, 0o777]) {
+      chmodSync(directory, mode);
+      kept.keep({ rawBody, headers }, "signature_mismatch");
+      await kept.close();
+    }
+    expect(names()).toHaveLength(1);
+    expect(lines).toHaveLength(2);
+  });
+
+  it("removes old files every hour until it is closed, by a timer that does not keep the process alive", async () => {
+    const [interval, cleared] = [
+      jest.spyOn(globalThis, "setInterval"),
+      jest.spyOn(globalThis, "clearInterval"),
+    ];
+    const { kept } = keeper();
+    kept.start();
+    await kept.close();
+    const [prune, ms] = interval.mock.calls[0]! as [() => void, number];
+    const timer = interval.mock.results[0]!.value as NodeJS.Timeout;
+    expect([ms, timer.hasRef(), cleared.mock.calls]).toEqual([3_600_000, false, [[timer]]]);
+    const old = path.join(directory, "2020-01-01T00-00-00-000Z-x.http");
+    writeFileSync(old, "");
+    utimesSync(old, 0, 0);
+    prune();
+    await kept.close();
+    expect(names()).toEqual([]);
+    for (const spy of [interval, cleared]) spy.mockRestore();
   });
 
   it("removes the oldest beyond the limit of files and of bytes, and what is older than a week", async () => {
