@@ -27,6 +27,11 @@ describe("tillkit sign", () => {
     expect(ran.stdout).toBe(`${hmacSignature({ secret: other }).sign(rawBody)}\n`);
   });
 
+  it("signs with the first of two secrets, as during a rotation", async () => {
+    const env = { TILLKIT_WEBHOOK_SECRET: secret, TILLKIT_WEBHOOK_SECRET_PREVIOUS: `old-${secret}` };
+    expect((await runCli(["sign", file], { env })).stdout).toBe(`${expected}\n`);
+  });
+
   it("warns of a secret on the command line, and of a short one", async () => {
     const ran = await runCli(["sign", file, "--secret", "seventeen-letters"]);
     expect(ran.code).toBe(0);

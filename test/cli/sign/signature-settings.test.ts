@@ -7,12 +7,21 @@ import { temporaryFolder } from "../support/run-cli.js";
 
 const folder = temporaryFolder();
 folder.write("secret.txt", "of the file\n");
+folder.write("windows.txt", "of Windows\r\n");
 
 const env = {
   TILLKIT_WEBHOOK_SECRET: "the usual one",
   TILLKIT_WEBHOOK_SECRET_PREVIOUS: "the previous one",
   PAY_SECRET: "another one",
 };
+
+/** Returns the settings of `tillkit sign` with these options and further variables. */
+async function settingsOf(argv: readonly string[], more: Record<string, string> = {}) {
+  const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+  const output = createOutput({ stdout: nowhere(), stderr: nowhere(), env: {} }, false);
+  const context = { stdin: Readable.from([]), cwd: folder.path, env: { ...env, ...more }, output };
+  return readSignatureSettings(readArguments(await loadCommand("sign"), ["body.json", ...argv]), context);
+}
 
 describe("the secrets of a command", () => {
   it.each([
@@ -23,16 +32,32 @@ describe("the secrets of a command", () => {
       ["given", "given too"],
     ],
     [["--secret-file", "secret.txt"], ["of the file"]],
+    [["--secret-file", "windows.txt"], ["of Windows"]],
     [["--secret-env", "PAY_SECRET"], ["another one"]],
     [
       ["--secret", "given", "--secret-env", "PAY_SECRET"],
       ["given", "another one"],
     ],
   ])("with the options %j are %j, and no others of the environment", async (argv, secrets) => {
-    const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
-    const output = createOutput({ stdout: nowhere(), stderr: nowhere(), env: {} }, false);
-    const context = { stdin: Readable.from([]), cwd: folder.path, env, output };
-    const args = readArguments(await loadCommand("sign"), ["body.json", ...argv]);
-    expect((await readSignatureSettings(args, context)).secrets.map(({ text }) => text)).toEqual(secrets);
+    expect((await settingsOf(argv)).secrets.map(({ text }) => text)).toEqual(secrets);
+  });
+});
+
+describe("the signature of a command", () => {
+  it.each([
+    ["scheme", "SIGNATURE", "fields", "hmac"],
+    ["header", "SIGNATURE_HEADER", "X-Pay", "X-Other"],
+    ["algorithm", "SIGNATURE_ALGORITHM", "sha512", "sha384"],
+    ["merchantId", "MERCHANT_ID", "m-7", "m-8"],
+  ])("has the %s of TILLKIT_%s, or of the option", async (field, name, value, other) => {
+    const variables = { [`TILLKIT_${name}`]: ` ${value} ` };
+    const option = field === "merchantId" ? "--merchant-id" : `--${field}`;
+    expect(await settingsOf([], variables)).toMatchObject({ [field]: value });
+    expect(await settingsOf([option, other], variables)).toMatchObject({ [field]: other });
+  });
+
+  it("has the public key of a variable whose line breaks are written as \\n", async () => {
+    const settings = await settingsOf([], { TILLKIT_PUBLIC_KEY: "first\\nsecond" });
+    expect(settings.publicKey).toBe("first\nsecond");
   });
 });
