@@ -1,5 +1,6 @@
 import { attentionRules } from "../../src/model/attention.js";
 import { doctorFixes } from "../../src/cli/doctor/findings.js";
+import { errorFixes } from "../../src/errors/index.js";
 import { hypotheses } from "../../src/cli/verify/hypotheses.js";
 import { commandSummaries, loadCommand } from "../../src/cli/commands.js";
 import { readArguments } from "../../src/cli/terminal/arguments.js";
@@ -45,6 +46,18 @@ describe("tillkit", () => {
   it("describes itself as JSON", async () => {
     const { commands: described } = documentOf(await runCli(["help", "--json"]));
     expect(described).toEqual(commandSummaries);
+    expect(documentOf(await runCli(["help", "sign", "--json"]))).toMatchObject({
+      name: "sign",
+      usage: "tillkit sign [options] <file>",
+      operand: { name: "file" },
+      options: expect.arrayContaining([expect.objectContaining({ name: "with-header" })]) as unknown,
+    });
+    expect(documentOf(await runCli(["help", "errors", "secret_missing", "--json"]))).toEqual({
+      code: "secret_missing",
+      fix: errorFixes.secret_missing,
+      text: expect.stringMatching(/^secret_missing\n\n/) as string,
+    });
+    expect(documentOf(await runCli(["help", "errors", "--json"]))).toEqual({ errors: errorFixes });
   });
 
   it("names the command that was meant, in an error with a code, and ends with 2", async () => {
@@ -73,6 +86,12 @@ describe("tillkit", () => {
       error: { code: "command_unknown", message: expect.any(String), fix: expect.any(String) },
     });
     expect(ran.stderr).toContain("command_unknown");
+    const several = await runCli(["sandbox", "--port", "70000", "--secret", "real", "--json"]);
+    expect(several.code).toBe(2);
+    expect(documentOf(several).error.problems).toMatchObject([
+      { code: "option_invalid", option: "signature.secret", message: expect.any(String) },
+      { code: "option_invalid", option: "port" },
+    ]);
   });
 });
 
