@@ -1,4 +1,7 @@
+import { existsSync } from "node:fs";
+import { pathToFileURL } from "node:url";
 import { sqliteStore } from "tillkit/sql";
+import { SqlStore } from "../../../src/store/sql/sql-store.js";
 import { event, ledger, payment } from "../../../src/store/exam/checks/fixtures.js";
 import { claimed, saved, settled, withEvents } from "../../../src/store/exam/checks/steps.js";
 import { runCli, temporaryFolder } from "../support/run-cli.js";
@@ -42,6 +45,40 @@ describe("the database of a command", () => {
       expect(elsewhere.code).toBe(argv[0] === "migrate" ? 1 : 3);
     },
   );
+
+  it.each([
+    ["payments", ["payments", "list"], 0],
+    ["attention", ["attention", "list"], 1],
+    ["an action that is refused", ["handlers", "pause", "nobody", ...who], 3],
+    ["statement", ["statement", "may.csv"], 0],
+    ["a statement without columns", ["statement", "may.csv", "--column", "value=no"], 2],
+    ["doctor", ["doctor", "--before-start"], 1],
+  ])("is closed at the end: %s", async (_, argv, code) => {
+    const spy = jest.spyOn(SqlStore.prototype, "close");
+    const where = ["--store", "shop.db", "--table-prefix", "pay_"];
+    const ran = await runCli([...argv, ...where], { cwd: folder.path });
+    expect([ran.code, spy.mock.calls.length]).toEqual([code, 1]);
+    spy.mockRestore();
+    expect(existsSync(`${folder.path}/shop.db-spool`)).toBe(false);
+  });
+
+  it.each(["sqlite:shop.db", "file:shop.db", "sqlite://shop.db", "FILE"])(
+    "can be a file: %s",
+    async (name) => {
+      const store = name === "FILE" ? pathToFileURL(`${folder.path}/shop.db`).href : name;
+      const ran = await runCli(["payments", "list", "--store", store, "--table-prefix", "pay_"], {
+        cwd: folder.path,
+      });
+      expect(ran).toMatchObject({ code: 0, stderr: "" });
+    },
+  );
+
+  it("may have a password in the environment, where the process list does not show it", async () => {
+    const env = { TILLKIT_DATABASE: "postgres://shop:s3cret-word@127.0.0.1:1/shop" };
+    const { stderr } = await runCli(["payments", "list"], { env });
+    expect(stderr).toContain("error store_unavailable");
+    expect(stderr).not.toMatch(/secret_on_command_line|s3cret-word/);
+  });
 
   it("is that of the last --env-file which names one, as it is for Node", async () => {
     folder.write("other.env", "TILLKIT_DATABASE=missing.db\n");

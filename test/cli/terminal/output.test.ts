@@ -44,6 +44,16 @@ it("leaves letters, line breaks and tabs as they are", async () => {
   expect((await written(text)).printed).toBe(`${text}\n`);
 });
 
+it.each([
+  [80, 80],
+  [20, 60],
+  [200, 100],
+  [undefined, 100],
+])("is as wide as a terminal of %j columns, from 60 to 100: %i", (columns, width) => {
+  const stdout = Object.assign(new PassThrough(), columns !== undefined && { columns });
+  expect(createOutput({ stdout, stderr: new PassThrough(), env: {} }, false).width).toBe(width);
+});
+
 describe("what strangers send to a command", () => {
   const all = Object.values(hostile).join(" ");
 
