@@ -10,6 +10,7 @@ interface Started {
   type: "started";
   url: string;
   variables: Record<string, string>;
+  [name: string]: unknown;
 }
 
 type Line = Started | SandboxEvent;
@@ -77,6 +78,17 @@ describe("tillkit sandbox", () => {
       TILLKIT_MERCHANT_ID: "m-7",
       TILLKIT_SIGNATURE_HEADER: "X-Sign",
     });
+    const { variables } = first;
+    expect(first).toMatchObject({
+      tokenUrl: variables["TILLKIT_TOKEN_URL"],
+      client: {
+        clientId: variables["TILLKIT_CLIENT_ID"],
+        clientSecret: variables["TILLKIT_CLIENT_SECRET"],
+      },
+      signing: { scheme: "fields", secret: variables["TILLKIT_WEBHOOK_SECRET"] },
+      webhookAddresses: [{ url: merchant.webhookUrl }],
+      scenario: "normal",
+    });
     const id = await createPayment(first, "c-1");
     expect((await order(first.url, `/payments/${id}/pay`)).status).toBe(200);
     const seen = await delivered(sandbox);
@@ -87,6 +99,7 @@ describe("tillkit sandbox", () => {
   it.each([
     ["0.0.0.0", true],
     ["127.0.0.1", false],
+    ["localhost", false],
   ])(
     "with --host %s warns about the network: %s; what a webhook is answered is kept only without it",
     async (host, isWarned) => {
