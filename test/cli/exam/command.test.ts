@@ -47,7 +47,8 @@ export default { create: async () => new Blind() };`;
     expect(failure).toMatch(/^Contract, save: Writes all changes or none/m);
     expect(failure).toMatch(/^ {2}store\.find\("p0"\) → undefined$/m);
     const json = exam("failing.mjs", module, "--json");
-    const { results } = JSON.parse(json.stdout);
+    const { results, stopped } = JSON.parse(json.stdout);
+    expect(stopped).toBe(false);
     expect(results).toContainEqual({
       check: expect.stringContaining("one call updates several"),
       member: "save",
@@ -85,6 +86,22 @@ export const create = async () => {
     const { status, stdout } = exam("probe.mjs", module);
     expect(stdout).toMatch(/^probe +3 +· +·$/m);
     expect(status).toBe(0);
+  });
+
+  it("uses reopen and remove of a module, and a named export before one of the default export", () => {
+    const module = `import { MemoryStore } from ${JSON.stringify(kit)};
+const calls = { reopen: 0, remove: 0 };
+process.on("exit", () => process.stderr.write(JSON.stringify(calls)));
+export const create = async () => new MemoryStore();
+export const reopen = async (store) => ((calls.reopen += 1), store);
+export default {
+  create: async () => { throw new Error("the default export was used"); },
+  remove: async () => { calls.remove += 1; },
+};`;
+    const { status, stdout, stderr } = exam("exports.mjs", module);
+    expect(stdout).not.toContain("the default export was used");
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/^\{"reopen":[1-9]\d*,"remove":[1-9]\d*\}$/);
   });
 
   it.each([
@@ -134,9 +151,10 @@ export const create = async () => Object.assign(new MemoryStore(), { migrate: ()
     expect(status).toBe(1);
     expect(stdout).toContain("No call ended for 1 s.");
     expect(stdout).toContain("The exam stopped here");
-    expect(exam("good.mjs", good, "--timeout", "later")).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining("--timeout must be") as string,
-    });
+    for (const wrong of ["later", "0", "1.5", "3601"])
+      expect(exam("hangs.mjs", module, "--timeout", wrong)).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining("--timeout must be") as string,
+      });
   });
 });
