@@ -1,6 +1,6 @@
 import { sqliteStore } from "tillkit/sql";
-import { payment, webhook } from "../../../src/store/exam/checks/fixtures.js";
-import { saved } from "../../../src/store/exam/checks/steps.js";
+import { ledger, payment, webhook } from "../../../src/store/exam/checks/fixtures.js";
+import { claimed, saved, settled, withEvents } from "../../../src/store/exam/checks/steps.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
 const folder = temporaryFolder();
@@ -67,6 +67,59 @@ describe("tillkit attention", () => {
     expect(stdout).toContain(
       "Further entries of this list with the same cause: 2. Use their clientIds in these commands.",
     );
+  });
+
+  it("says how many entries there are, and how to list all of them if one page can show them", async () => {
+    const store = sqliteStore(file);
+    const more = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, n) =>
+        payment(`m-${from + n}`, { ...paid, attention: "paid_late" }),
+      );
+    await saved(store, { created: more(0, 197) });
+    const first = await attention(["list", "--limit", "1"]);
+    expect(first.stdout).toMatch(
+      /\n1 of 200 entries; --limit 200 shows all\. The next ones: --cursor \S+\n$/,
+    );
+    await saved(store, { created: more(197, 201) });
+    await store.close();
+    const all = await attention(["list"]);
+    expect(all.stdout).toMatch(/\n10 of 204 entries\. The next ones: --cursor \S+\n$/);
+  });
+
+  it("shows the age of an entry in minutes, hours or days", async () => {
+    const store = sqliteStore(file);
+    const [minute, hour] = [60_000, 3_600_000];
+    const ages = [119 * minute, 120 * minute, 47 * hour, 48 * hour];
+    // The half of a minute is for the time that the command takes.
+    const created = ages.map((ms, index) =>
+      payment(`a-${index}`, { overdueAt: new Date(Date.now() - ms - minute / 2).toISOString() }),
+    );
+    await saved(store, { created });
+    await store.close();
+    const { stdout } = await attention(["list", "--rule", "overdue"]);
+    const shown = [...stdout.matchAll(/^(\d+ \w+) .* a-(\d) /gm)].map(([, age, index]) => [index, age]);
+    expect(Object.fromEntries(shown)).toEqual({ 0: "119 min", 1: "2 h", 2: "47 h", 3: "2 d" });
+  });
+
+  it("prints one command for all dead dispatches of a handler with one cause", async () => {
+    const store = sqliteStore(file);
+    await withEvents(store, [ledger], 2);
+    for (const claim of await claimed(store, [ledger]))
+      await settled(store, claim, { state: "dead", error: "Error: timeout" });
+    await store.close();
+    const { stdout } = await attention(["list", "--rule", "dead_dispatch"]);
+    expect(stdout).toContain(
+      "Further entries of this list with the same cause: 1. For all of them:\n" +
+        `    tillkit handlers retry ledger --by <name> --reason <why> --store ${file} --apply\n`,
+    );
+  });
+
+  it("keeps the reason of an assignment, and the evidence of an entry that is settled", async () => {
+    const assigned = documentOf(await attention(["assign", "overdue:c-2", ...who, "--json"]));
+    expect(assigned.entry.changes).toMatchObject([{ did: "assigned", reason: "looked" }]);
+    const settle = ["settle", "mismatched:c-2", ...who, "--document", "note 7", "--apply", "--json"];
+    const { entry } = documentOf(await attention(settle));
+    expect(entry.changes).toMatchObject([{ did: "settled", reason: "looked", after: "note 7" }]);
   });
 
   it("gives an entry to another person or to nobody, once for each key, and lists by pages", async () => {
