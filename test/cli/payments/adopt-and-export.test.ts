@@ -30,6 +30,7 @@ describe("tillkit payments adopt", () => {
     for (const [at, value] of [
       [1, "c 1"],
       [3, ""],
+      [3, "a\nb"],
       [5, "many"],
       [7, "francs!"],
     ] as const)

@@ -27,7 +27,12 @@ describe("tillkit resolve", () => {
     await refused(2, "--by and --reason are missing", "accept", "--client-id", "c-1");
     await refused(2, "evidence_missing", "accept", "--client-id", "c-1", ...who);
     await refused(2, "--value is missing", "accept", "--client-id", "c-1", ...who, ...row);
-    await refused(2, "only be used with --evidence", "accept", "--client-id", "c-1", ...who, "--value", "1");
+    const accepted = ["accept", "--client-id", "c-1", ...who];
+    for (const name of ["document", "value", "currency", "service-id", "provider-id"])
+      await refused(2, `--${name} can only be used with --evidence`, ...accepted, `--${name}`, "1");
+    await refused(2, "evidence_invalid", ...accepted, ...row, "--value", "1,475");
+    const euro = ["--value", "1475", "--currency", "EUR"];
+    await refused(3, "expected KMF, got EUR", ...accepted, ...row, ...euro);
     const other = ["accept", "--client-id", "c-1", ...who, ...row, "--value", "1470"];
     await refused(3, "expected 1475, got 1470", ...other);
     await refused(
