@@ -1,5 +1,5 @@
 import { sqliteStore } from "tillkit/sql";
-import { auditor, event, ledger, mailer } from "../../../src/store/exam/checks/fixtures.js";
+import { auditor, event, ledger, mailer, payment } from "../../../src/store/exam/checks/fixtures.js";
 import { claimed, pairs, saved, settled, withEvents } from "../../../src/store/exam/checks/steps.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
@@ -100,6 +100,9 @@ describe("tillkit handlers", () => {
     expect(did.stdout).toContain("Queued again: 2. ");
     expect(did.stdout).not.toContain("is paused");
     const run = /retry --run (\S+) --store/.exec(did.stdout)![1]!;
+    expect(await store.notes({ kind: "retry", ids: [run] })).toMatchObject([
+      { value: { by: "Amina", reason: "fixed" } },
+    ]);
     const early = (await handlers("retry", "--run", run)).stdout;
     expect(early).toMatch(/^state +order +event +payment +handler\nwaits .*ledger\nwaits .*ledger\nRun /);
     expect(early).toContain(": 0 done, 0 dead again, 2 not finished, 0 retired.");
@@ -151,10 +154,24 @@ describe("tillkit handlers", () => {
       for (const { event: of, handler, fence } of claims)
         await store.settle(tx, { eventId: of.id, handler, fence, state: "dead", error: "timeout" });
     });
-    const retried = documentOf(await handlers("retry", "ledger", "--apply", "--by", "Amina", "--json"));
+    const would = await handlers("retry", "ledger", "--json");
+    const page = documentOf(would);
+    expect([page.dispatches.length < count, page.more]).toEqual([true, true]);
+    expect(would.stderr).toContain(`There are more; these are the first ${page.dispatches.length}.\n`);
+    const applied = await handlers("retry", "ledger", "--apply", "--by", "Amina", "--json");
+    expect(applied.stderr).not.toContain("There are more");
+    const retried = documentOf(applied);
     expect([retried.dispatches.length, retried.more]).toEqual([count, false]);
     const { outcome } = documentOf(await handlers("retry", "--run", retried.run, "--json"));
     expect(outcome).toMatchObject({ done: 0, dead: 0, waiting: count, retired: 0 });
+  });
+
+  it("shows the order of each dispatch beside its payment", async () => {
+    await store.registerHandlers([ledger]);
+    await saved(store, { created: [payment("c-1")], events: [event("e-1", { clientId: "c-1" })] });
+    for (const claim of await claimed(store, [ledger]))
+      await settled(store, claim, { state: "dead", error: "Error: timeout" });
+    expect((await handlers("retry")).stdout).toMatch(/ order-of-c-1 +payment\.completed +c-1 +ledger\n/);
   });
 
   it("does nothing at a second pause or limit with the key of an earlier one", async () => {
@@ -189,7 +206,11 @@ describe("tillkit handlers", () => {
     expect((await handlers("retire", "leger", "--by", "Amina")).stdout).toContain(
       "Is the name right? The store also has: mailer.",
     );
-    await handlers("retire", "mailer", "--event", "payment.overdue", "--by", "Amina");
+    const why = ["--by", "Amina", "--reason", "no more overdue mails"];
+    await handlers("retire", "mailer", "--event", "payment.overdue", ...why);
+    expect(documentOf(await handlers("list", "mailer", "--json")).handlers[0].changes).toMatchObject([
+      { did: "retired", by: "Amina", reason: "no more overdue mails" },
+    ]);
     expect(pairs(await claimed(store, [ledger, mailer, overdue]))).toEqual(["e0 mailer", "e1 mailer"]);
   });
 
