@@ -51,6 +51,9 @@ describe("tillkit trigger", () => {
     const argv = ["trigger", "payment.completed", "--client-id", "c-1", "--json"];
     const ran = await runCli(argv, { env: { ...env, TILLKIT_PUBLIC_URL } });
     expect(documentOf(ran)).toMatchObject({ to: merchant.webhookUrl });
+    const elsewhere = { ...env, TILLKIT_PUBLIC_URL: "http://127.0.0.1:1/payments" };
+    const given = await runCli([...argv, "--to", merchant.webhookUrl], { env: elsewhere });
+    expect(documentOf(given)).toMatchObject({ to: merchant.webhookUrl, deliveries: [{ status: 200 }] });
   });
 
   it("sends the webhooks of every moment of a scenario, in their order", async () => {
@@ -62,13 +65,27 @@ describe("tillkit trigger", () => {
     };
     const folder = mkdtempSync(path.join(tmpdir(), "tillkit-trigger-"));
     const file = path.join(folder, "moments.json");
-    writeFileSync(file, JSON.stringify({ name: "moments", about: "Each moment.", moves }));
-    expect((await trigger(file)).code).toBe(0);
+    const topicsOf = async (changes: object) => {
+      const scenario = { name: "moments", about: "Each moment.", moves: { ...moves, ...changes } };
+      writeFileSync(file, JSON.stringify(scenario));
+      expect((await trigger(file)).code).toBe(0);
+      const topics = sent().map(({ topic }) => topic);
+      merchant.webhooks.splice(0);
+      return topics;
+    };
+    const before = ["payment.init", "payment.submitted"];
+    expect(await topicsOf({})).toEqual([...before, "payment.completed"]);
+    // Without moves for an approval, the moves of a cancel are made.
+    expect(await topicsOf({ approved: undefined })).toEqual([...before, "payment.canceled"]);
     rmSync(folder, { recursive: true });
-    expect(sent().map(({ topic }) => topic)).toEqual([
-      "payment.init",
-      "payment.submitted",
-      "payment.completed",
+  });
+
+  it("sends to another machine, too", async () => {
+    const argv = ["trigger", "payment.completed", "--client-id", "c-1", "--to", "http://shop.invalid/hook"];
+    const ran = await runCli([...argv, "--json"], { env });
+    expect([ran.code, documentOf(ran).deliveries]).toMatchObject([
+      1,
+      [{ error: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/) as string }],
     ]);
   });
 
