@@ -23,6 +23,9 @@ const maxGroupMs = 50;
 /** The maximum wait for a group's commit or rollback. After this wait, its runs count as `lost`. */
 const maxEndMs = 10_000;
 
+/** The maximum wait until a transaction opens. After this wait, its runs are repeated or released. */
+const maxOpeningMs = 10_000;
+
 /** A claim with its handler and the options of its run. */
 export interface ClaimedRun<Tx> {
   claim: Claim;
@@ -130,13 +133,23 @@ async function runGroup<Tx>(group: readonly ClaimedRun<Tx>[], closing: AbortSign
   };
   let haveRun!: () => void;
   const ran = new Promise<void>((resolve) => (haveRun = resolve));
-  const transaction = store.runShared!((part) => runAll(part).finally(haveRun));
+  let isGivenUp = false;
+  const opening = setTimeout(() => {
+    isGivenUp = true;
+    haveRun();
+  }, maxOpeningMs).unref();
+  const transaction = store.runShared!(async (part) => {
+    clearTimeout(opening);
+    // A store that hung may call back after the group was given up.
+    return isGivenUp ? [] : runAll(part).finally(haveRun);
+  });
   const committed = transaction.then(
     () => true,
     () => false,
   );
   await Promise.race([committed, ran]);
-  const isCommitted = await withTimeout(committed, maxEndMs, undefined, { unref: true });
+  const ending = isGivenUp ? undefined : withTimeout(committed, maxEndMs, undefined, { unref: true });
+  const isCommitted = await ending;
   if (isCommitted === undefined) onHanging(group[0]!.claim, committed);
   const ended = [...failed].map(async ([{ options, claim }, { run, error }]): Promise<[Claim, RunResult]> => [
     claim,
