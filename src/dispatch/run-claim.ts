@@ -62,7 +62,7 @@ export async function runClaim<Tx>(
       "handler_crashed_often",
       `The process ended during ${lostLeases} runs of "${claim.handler}".`,
     );
-    return settle(options, claim, { state: "dead", error }, closing);
+    return settleInTime(options, claim, { state: "dead", error }, closing);
   }
 
   const run = startRun(options, claim, handler, closing);

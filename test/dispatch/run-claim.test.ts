@@ -66,6 +66,30 @@ describe("the counts of a claim", () => {
   });
 });
 
+describe("a store that hangs", () => {
+  beforeEach(
+    () =>
+      void jest.useFakeTimers({ doNotFake: ["performance", "nextTick", "setImmediate", "queueMicrotask"] }),
+  );
+  afterEach(() => void jest.useRealTimers());
+
+  it.each([
+    ["a failed run", fails, {}],
+    ["a dispatch during whose runs the process ended too often", () => undefined, { attempt: 4 }],
+  ])("keeps the end of %s for no longer than a lease and five seconds", async (_, handler, counts) => {
+    const onHanging = jest.fn();
+    const { run, store } = await leasedRun({ onHanging });
+    store.settle = () => new Promise(() => {});
+    const ended = run(handler, counts);
+    await jest.advanceTimersByTimeAsync(64_999);
+    expect(onHanging).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await ended).toMatchObject({ state: "lost" });
+    expect(onHanging).toHaveBeenCalledTimes(1);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
 describe("the wait before the next run", () => {
   it.each([
     [0, 1000],
@@ -240,6 +264,19 @@ describe("the end of a run", () => {
     let next: Claim | undefined;
     while (!next) [next] = await store.claim({ handlers, limit: 1, leaseMs: 1000 });
     expect(next).toMatchObject({ attempt: 1, failures: 0, fence: 2 });
+  });
+
+  it("is not stored again after the kit's close, where the store failed", async () => {
+    const closing = new AbortController();
+    const { run, store } = await leasedRun();
+    const away = new TillkitError("store_unavailable", "The database is restarting.");
+    const settle = jest.spyOn(store, "settle").mockImplementation(() => {
+      closing.abort(new Error("closing"));
+      return Promise.reject(away);
+    });
+    const end = () => Promise.reject(away);
+    expect(await run(end, { closing: closing.signal })).toEqual({ state: "lost", error: away });
+    expect(settle).toHaveBeenCalledTimes(1);
   });
 
   it("that is done is settled as the last call of the handler's transaction, and its dispatch is done", async () => {
