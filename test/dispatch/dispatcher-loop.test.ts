@@ -1,70 +1,10 @@
-import { type Claim, type ClaimOptions, MemoryStore, type MemoryTx, TillkitError } from "tillkit";
-import { Dispatcher, type DispatcherOptions } from "../../src/dispatch/dispatcher.js";
-import { Handlers } from "../../src/dispatch/handlers.js";
+import { type Claim, type MemoryTx, TillkitError } from "tillkit";
+import { type DispatcherOptions } from "../../src/dispatch/dispatcher.js";
 import { auditor, event } from "../../src/store/exam/checks/fixtures.js";
 import { until } from "../../src/store/exam/checks/steps.js";
+import { endDispatchers, ends, held, ids, iterations, reaches, setUp } from "./dispatcher-set-up.js";
 
-const ends: (() => Promise<void>)[] = [];
-const rejections: unknown[] = [];
-const noteRejection = (reason: unknown) => void rejections.push(reason);
-beforeEach(() => void process.on("unhandledRejection", noteRejection));
-afterEach(async () => {
-  jest.restoreAllMocks();
-  await Promise.all(ends.splice(0).map((end) => end()));
-  await iterations();
-  process.off("unhandledRejection", noteRejection);
-  // In a shop it would end the process.
-  if (rejections.length > 0) throw rejections.splice(0)[0];
-});
-
-/** A dispatcher that nothing but a wake or the end of a run lets claim again, with what it claims and notices. */
-function setUp(over: Partial<DispatcherOptions<MemoryTx>> = {}) {
-  const store = new MemoryStore();
-  const claims: ClaimOptions[] = [];
-  const claim = store.claim.bind(store);
-  store.claim = (options) => (claims.push(options), claim(options));
-  const notices: [type: string, notice: unknown][] = [];
-  const handlers = new Handlers<MemoryTx>();
-  const dispatcher = new Dispatcher<MemoryTx>({
-    store,
-    handlers,
-    concurrency: 4,
-    pollMs: 60_000,
-    leaseMs: 60_000,
-    handlerTimeoutMs: 60_000,
-    maxLostLeases: 3,
-    retry: { maxFailures: 2, firstDelayMs: 1000, maxDelayMs: 2000 },
-    ready: () => Promise.resolve(),
-    now: () => new Date(),
-    notify: (type, notice) => void notices.push([type, notice]),
-    ...over,
-  });
-  ends.push(() => dispatcher.stop(0));
-  const save = async (...events: ReturnType<typeof event>[]) => {
-    await store.registerHandlers(handlers.keys());
-    await store.transaction((tx) => store.save(tx, { events }));
-  };
-  return { store, claims, notices, handlers, dispatcher, save };
-}
-
-/** A handler that runs until it is released, and the releases of its runs. */
-function held() {
-  const releases: (() => void)[] = [];
-  return { releases, run: () => new Promise<void>((resolve) => void releases.push(resolve)) };
-}
-
-const ids = (count: number) => Array.from({ length: count }, (_, index) => event(`e${index}`));
-
-/** Waits until there are so many. */
-const reaches = async (list: readonly unknown[], count: number) => {
-  await until(async () => (list.length >= count ? true : undefined));
-  expect(list).toHaveLength(count);
-};
-
-/** Time for a claim that must not come. */
-async function iterations(count = 30): Promise<void> {
-  for (let iteration = 0; iteration < count; iteration++) await new Promise(setImmediate);
-}
+endDispatchers();
 
 describe("the loop of the dispatcher", () => {
   it("claims as many as it has slots, and says only for how long it leases them", async () => {
@@ -187,6 +127,7 @@ describe("the slots of a dispatcher", () => {
 
   it.each([
     [4, ["books"], 4],
+    [20, ["books"], 20],
     [5, ["books", "mail"], 2],
     [1, ["books", "mail"], 1],
   ])(
@@ -202,6 +143,22 @@ describe("the slots of a dispatcher", () => {
       expect(claims[0]).toMatchObject({ handlers: handlers.keys(), limit });
     },
   );
+
+  it("cause no warning of Node, however many they are", async () => {
+    const warnings: string[] = [];
+    const note = ({ name }: Error) => void warnings.push(name);
+    process.on("warning", note);
+    const { dispatcher, handlers, save } = setUp({ concurrency: 20 });
+    const { releases, run } = held();
+    handlers.add("payment.completed", run);
+    await save(...ids(20));
+    dispatcher.start({ keepAlive: false });
+    await reaches(releases, 20);
+    await iterations();
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
+    for (const release of releases) release();
+  });
 
   it("that are left after a full claim are claimed for, without a wake", async () => {
     const { claims, dispatcher, handlers, save } = setUp();
@@ -288,6 +245,16 @@ describe("the end of a run is noticed", () => {
 
   it("as a store that was not available", async () => {
     expect(await noticesOf(lost)).toEqual([["store.unavailable", { during: "handler", error: lost }]]);
+  });
+
+  it("as a store that was not available where the end could not be stored", async () => {
+    const { dispatcher, handlers, notices, save, store } = setUp();
+    store.settle = () => Promise.reject(lost);
+    handlers.add("payment.completed", () => Promise.reject(error), { name: "books" });
+    await save(event("e1"));
+    dispatcher.start({ keepAlive: false });
+    await reaches(notices, 1);
+    expect(notices).toEqual([["store.unavailable", { during: "handler", error: lost }]]);
   });
 
   it("not where another process has the dispatch now", async () => {

@@ -77,5 +77,17 @@ describe("two handlers of one name", () => {
     expect(handlers.find("payment.updated", name)).toBeUndefined();
     expect(handlers.find("payment.completed", "nobody")).toBeUndefined();
     expect(handlers.find("payment.updated", "all")?.run).toBe(run);
+    expect(handlers.has(name)).toBe(true);
+    expect(handlers.has(name, "payment.overdue")).toBe(true);
+    expect(handlers.has(name, "payment.updated")).toBe(false);
+    expect(handlers.has("all", "payment.updated")).toBe(true);
+    expect(handlers.has("nobody")).toBe(false);
+  });
+
+  it("have one entry for all their keys where they may share transactions", () => {
+    handlers.add("payment.completed", run, { name, transaction: "shared" });
+    handlers.add("payment.overdue", run, { name, transaction: "shared" });
+    handlers.add("payment.overdue", run, { name: "mail" });
+    expect([...handlers.sharedKeys()]).toEqual([[name, handlers.keys().slice(0, 2)]]);
   });
 });

@@ -27,6 +27,7 @@ describe("the log of notices", () => {
   const about = { event: "payment.completed", eventId: "e-1", handler: "books" };
   const err = expect.objectContaining({ type: "Error", message: "no" });
   const [warning, failure] = [40, 50];
+  const since = "2026-11-20T10:00:00.000Z";
 
   it.each<{ [Type in NoticeType]: [Type, NoticeMap[Type], object] }[NoticeType]>([
     [
@@ -45,6 +46,13 @@ describe("the log of notices", () => {
     ["lookup.failed", { clientId: "c-1", error }, { level: warning, err, clientId: "c-1" }],
     ["lookup.failed", { error }, { level: warning, err }],
     ["store.unavailable", { during: "claim", error }, { level: failure, err, during: "claim" }],
+    ["store.went_back", { error }, { level: failure, err }],
+    [
+      "webhooks.silent",
+      { since, waiting: 9, expected: 8, probability: 0.001 },
+      { level: failure, since, waiting: 9, expected: 8 },
+    ],
+    ["webhooks.recovered", { since, silentMs: 7 }, { level: 30, since, silentMs: 7 }],
   ])("has one line about %s, with what it names", (type, notice, fields) => {
     const lines: string[] = [];
     const { add, notify } = new Notices();
