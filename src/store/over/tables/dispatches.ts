@@ -68,10 +68,10 @@ export class Dispatches {
   }
 
   async claim({ handlers, limit, leaseMs }: ClaimOptions): Promise<Claim[]> {
-    if (limit < 1) return [];
     const now = await this.#records.now();
-    const isWanted = ({ handler, type }: DispatchEntry): boolean =>
-      handlers.some((key) => key.name === handler && wants(key, type));
+    // Dispatches that wait for a long time must not fill the page of those that can be claimed.
+    const isWanted = ({ handler, type, dueAt, waitsFrom = Infinity }: DispatchEntry): boolean =>
+      (dueAt <= now || waitsFrom > now) && handlers.some((key) => key.name === handler && wants(key, type));
     const names = [...new Set(handlers.map(({ name }) => name))];
     const ranges = names.flatMap((name) => this.#claimableRanges(name, limit, now));
     const found = await this.#inOrder(ranges, isWanted, limit);
