@@ -146,7 +146,7 @@ export class Dispatches {
       const dispatch = await this.#records.change(async (draft) => {
         await draft.load([dispatchKey(row)]);
         const dead = draft.get<StoredDispatch>(dispatchKey(row));
-        if (dead?.state !== "dead") return undefined;
+        if (dead?.state !== "dead" || !isOnDeadPage(page, dead)) return undefined;
         const { waitsFrom: _from, ...rest } = dead;
         if (revive) draft.put(dispatchKey(row), { ...rest, ...revivedBy(run, dead) });
         return dead;

@@ -81,6 +81,28 @@ describe("the dispatches of a store over an adapter", () => {
     expect(await claim(hourMs, clockless)).toEqual([]);
   });
 
+  it("are not revived twice under one id, although they have died again meanwhile", async () => {
+    await save("e1");
+    const die = async () => settled(store, (await claim())[0]!, { state: "dead", error: "no" });
+    await die();
+    const page = { revive: true, run: "run-1", limit: 10 } as const;
+    const adapter = memoryAdapter(records);
+    let isFound = false;
+    const late = open({
+      async read(keys, tx) {
+        const found = await adapter.read(keys, tx);
+        if (!isFound) {
+          isFound = true;
+          await store.dead(page);
+          await die();
+        }
+        return found;
+      },
+    });
+    expect(await late.dead(page)).toEqual([]);
+    expect((await store.counts()).dead).toBe(1);
+  });
+
   describe("that another process claims at the same time", () => {
     /** Returns a store whose first write comes after another process has claimed the first dispatch. */
     async function openLate(onLater: (write: () => Promise<boolean>) => Promise<boolean>) {
