@@ -194,8 +194,9 @@ export class Events {
     return changeUpTo(limit, find, (event) =>
       this.#records.change(async (draft) => {
         await draft.load([eventKey(event.id), ...dispatchKeysOf(event)]);
-        // Another process may have pruned the event since then.
-        if (draft.get(eventKey(event.id)) === undefined || !isOver(draft, event)) return 0;
+        // Since then, another process may have pruned the event, or given it the dispatch of a new handler.
+        const stored = draft.get<StoredEvent>(eventKey(event.id));
+        if (!stored || !isOver(draft, stored)) return 0;
         for (const key of [eventKey(event.id), ...dispatchKeysOf(event)]) draft.delete(key);
         return 1;
       }),
