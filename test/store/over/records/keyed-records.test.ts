@@ -1,7 +1,10 @@
 import { storeOver } from "tillkit";
 import { webhook } from "../../../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../../../src/store/exam/checks/steps.js";
+import { pendingPayment } from "../../../support/webhooks.js";
 import { memoryAdapter } from "../memory-adapter.js";
+
+afterEach(() => jest.restoreAllMocks());
 
 it("what is counted may have more entries than one page of an index", async () => {
   const store = storeOver(memoryAdapter());
@@ -11,4 +14,61 @@ it("what is counted may have more entries than one page of an index", async () =
   for (let at = 0; at < webhooks.length; at += 10)
     await saved(store, { webhooks: webhooks.slice(at, at + 10) });
   expect(await store.counts()).toMatchObject({ parked: 1001 });
+});
+
+describe("a store over an adapter", () => {
+  it("makes the tables of its adapter", async () => {
+    const migrate = jest.fn(async () => {});
+    await storeOver({ ...memoryAdapter(), migrate }).migrate();
+    expect(migrate).toHaveBeenCalledTimes(1);
+  });
+
+  it("closes its adapter once, however often it is closed, and refuses later calls", async () => {
+    const close = jest.fn(async () => {});
+    const store = storeOver({ ...memoryAdapter(), close });
+    await store.close();
+    await store.close();
+    expect(close).toHaveBeenCalledTimes(1);
+    await expect(store.find("c-1")).rejects.toMatchObject({ code: "store_closed" });
+    await expect(saved(store, { created: [pendingPayment()] })).rejects.toMatchObject({
+      code: "store_closed",
+    });
+  });
+
+  it.each([true, false])("is as durable as its adapter: %s", (durable) => {
+    expect(storeOver({ ...memoryAdapter(), durable }).durable).toBe(durable);
+  });
+
+  it("repeats a transaction for five seconds after its first conflict", async () => {
+    let time = 0;
+    jest.spyOn(performance, "now").mockImplementation(() => time);
+    jest.spyOn(Math, "random").mockReturnValue(0);
+    const store = storeOver({
+      ...memoryAdapter(),
+      async write() {
+        time += 1000;
+        return false;
+      },
+    });
+    await expect(saved(store, { created: [pendingPayment()] })).rejects.toMatchObject({
+      code: "store_busy",
+      message: expect.stringContaining("for 5000 ms: `write` returned false 6 times"),
+    });
+  });
+
+  it("tells the time of the leases' clock only where the adapter has one", async () => {
+    const now = async () => Date.parse("2026-11-20T10:00:00.000Z");
+    expect(await storeOver(memoryAdapter()).counts()).not.toHaveProperty("clock");
+    expect(await storeOver({ ...memoryAdapter(), now }).counts()).toMatchObject({
+      clock: "2026-11-20T10:00:00.000Z",
+    });
+  });
+
+  it("records no webhook whose receiptId is stored with another eventKey, and decides again", async () => {
+    const store = storeOver(memoryAdapter());
+    const record = (eventKey: string) =>
+      store.record({}, () => ({ webhooks: [webhook(eventKey, { receiptId: "r1" })] }));
+    expect([await record("k1"), await record("k2")]).toEqual([true, false]);
+    expect(await store.webhooks({ limit: 10 })).toMatchObject([{ eventKey: "k1" }]);
+  });
 });

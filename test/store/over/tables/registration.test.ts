@@ -108,4 +108,29 @@ describe("after the process that registered a new handler has ended", () => {
     await store.registerHandlers(added);
     expect(await store.claim(claiming)).toEqual([]);
   });
+
+  it("gives a name that is retired and not registered again no event", async () => {
+    const store = storeOver(adapter);
+    await store.registerHandlers(added);
+    await store.retire({ handler: "mail", limit: 10 });
+    time += 10_000;
+    await store.registerHandlers([]);
+    expect(await store.claim(claiming)).toEqual([]);
+  });
+
+  it("keeps every later registration when it forgets an earlier one", async () => {
+    const store = storeOver(adapter);
+    const later = [{ event: "payment.overdue", name: "books" }] as const;
+    const namesOf = () => {
+      const pending = JSON.parse(records.get("registrations")!.value) as { handlers: { name: string }[] }[];
+      return pending.flatMap((one) => one.handlers.map(({ name }) => name));
+    };
+    await store.registerHandlers(added);
+    time += 30_000;
+    await store.registerHandlers(later);
+    expect(namesOf()).toEqual(["mail", "books"]);
+    time += 30_000;
+    await store.registerHandlers(later);
+    expect(namesOf()).toEqual(["books"]);
+  });
 });
