@@ -161,9 +161,11 @@ export const retireChecks: Checks = {
   async "retire of one event leaves what the name is registered for otherwise"(store) {
     const overdue: HandlerKey = { event: "payment.overdue", name: "ledger" };
     await withEvents(store, [ledger, overdue, mailer], 1);
-    await saved(store, { events: [event("late", { type: "payment.overdue" })] });
+    await saved(store, { events: [event("late", { type: "payment.overdue", clientId: "p1" })] });
     const retire = () => store.retire({ handler: "ledger", event: "payment.overdue", limit: 10 });
     same([await retire(), await retire()], [1, 0]);
+    const [ended] = (await store.history("p1")).dispatches;
+    same([ended?.state, typeof ended?.settledAt], ["retired", "string"]);
     await saved(store, { events: [event("later", { type: "payment.overdue" }), event("more")] });
     same(pairs(await claimed(store, [ledger, overdue])), ["e0 ledger", "more ledger"]);
     const all: HandlerKey = { event: "*", name: "all" };
