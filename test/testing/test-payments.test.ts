@@ -5,6 +5,7 @@ import { fieldsSignature, hmacSignature, MemoryStore, type TillkitEvent } from "
 import { type Sandbox, type SandboxOptions } from "tillkit/sandbox";
 import { testPayments } from "tillkit/testing";
 import { readSources } from "../architecture/read-imports.js";
+import { collectedLog } from "../http/collected-log.js";
 
 const total = { value: "1475", currency: "KMF" };
 const secret = "sandbox_0123456789abcdef0123456789abcdef";
@@ -205,6 +206,67 @@ describe("testPayments", () => {
       problems: [{ option: "dispatch" }],
     });
     expect(folders()).toEqual(before);
+  });
+
+  it("works where NODE_ENV is production, which stays so", async () => {
+    const before = process.env.NODE_ENV;
+    process.env.NODE_ENV = "production";
+    try {
+      const { payments, pay, settled, ...kit } = await testPayments();
+      close = kit.close;
+      const paid: string[] = [];
+      payments.onPaymentCompleted(({ payment }) => void paid.push(payment.reference));
+      await pay({ reference: "order-1", total });
+      expect(await settled()).toEqual([]);
+      expect([paid, process.env.NODE_ENV]).toEqual([["order-1"], "production"]);
+    } finally {
+      process.env.NODE_ENV = before;
+    }
+  });
+
+  it("takes the options of the test instead of its own", async () => {
+    const { logger, lines } = collectedLog();
+    const dispatch = { pollMs: 10, firstDelayMs: 1, maxDelayMs: 1, maxFailures: 2 };
+    const { payments, pay, settled, ...kit } = await testPayments({ logger, dispatch });
+    close = kit.close;
+    let runs = 0;
+    payments.onPaymentCompleted(() => {
+      runs += 1;
+      throw new Error("no");
+    });
+    await pay({ reference: "order-1", total });
+    await settled();
+    expect(runs).toBe(2);
+    expect(lines).not.toEqual([]);
+  });
+
+  it("sends webhooks only to the address that the test gives", async () => {
+    const url = "http://127.0.0.1:9/webhook";
+    const { pay, settled, sandbox, ...kit } = await testPayments({
+      sandbox: { webhookUrls: [url], retryDelaysMs: [] },
+    });
+    close = kit.close;
+    await pay({ reference: "order-1", total });
+    expect(await settled()).toEqual([]);
+    expect(sandbox.deliveries.map((one) => one.url)).toEqual([url]);
+  });
+
+  it("waits also for handlers that share a transaction", async () => {
+    const { payments, pay, settled, ...kit } = await testPayments();
+    close = kit.close;
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const paid: string[] = [];
+    const handle = async ({ payment }: { payment: { reference: string } }) => {
+      await released;
+      paid.push(payment.reference);
+    };
+    payments.onPaymentCompleted(handle, { transaction: "shared" });
+    await pay({ reference: "order-1", total });
+    const isSettled = settled();
+    release();
+    await isSettled;
+    expect(paid).toEqual(["order-1"]);
   });
 
   it("is all that loads the kit and the sandbox: an import of tillkit/testing loads the exam", () => {

@@ -287,4 +287,29 @@ describe("MemoryStore", () => {
     const late = store.record({}, () => ({ webhooks: [webhook] }));
     await expect(late).rejects.toMatchObject({ code: "store_closed" });
   });
+
+  it("is closed when its last transaction has ended", async () => {
+    const store = new MemoryStore();
+    let end = () => {};
+    const slow = store.transaction(async (tx) => {
+      await new Promise<void>((resolve) => (end = resolve));
+      await store.save(tx, { created: [payment] });
+    });
+    await new Promise(setImmediate);
+    let isClosed = false;
+    const closing = store.close().then(() => (isClosed = true));
+    await new Promise(setImmediate);
+    expect(isClosed).toBe(false);
+    end();
+    await Promise.all([slow, closing]);
+  });
+
+  it("shares no note with its callers", async () => {
+    const store = new MemoryStore();
+    const value = { by: "Amina" };
+    await save(store, { notes: [{ kind: "handler", id: "a", version: 0, value }] });
+    const [note] = await store.notes({ kind: "handler" });
+    Object.assign(note!.value, { by: "another" });
+    expect(await store.notes({ kind: "handler" })).toMatchObject([{ value }]);
+  });
 });
