@@ -121,7 +121,8 @@ export function restoreState(core: SandboxCore, parts: readonly { restore(): Pro
   const restore = async (): Promise<void> => {
     await restoreSavedState(core);
     await Promise.all([payments.restore(), addresses.restore(), tokens.restore()]);
-    await Promise.all(parts.map((part) => part.restore()));
+    // The sender knows the ids of all webhooks before a payment's move that is due sends another one.
+    for (const part of parts) await part.restore();
     isDone = true;
     addGiven();
     saveState(core);

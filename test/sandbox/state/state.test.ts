@@ -135,6 +135,69 @@ describe("a sandbox with a state file", () => {
     expect(merchant.webhooks).toHaveLength(1);
   });
 
+  it("gives a webhook that is due at the restart another id than one that still waits", async () => {
+    let now = Date.parse("2030-01-01T12:00:00.000Z");
+    const options = { seed: "a seed", webhookUrls: [merchant.webhookUrl], now: () => new Date(now) };
+    const sandbox = await start(options);
+    sandbox.create({ clientId: "first:canceled-then-paid", total });
+    sandbox.create({ clientId: "second:webhook-delayed", total });
+    void sandbox.cancel("first:canceled-then-paid");
+    void sandbox.pay("second:webhook-delayed");
+    now += 60_000;
+    const again = await restart(options);
+    await again.settled();
+    expect(again.deliveries.map(({ status: code }) => code)).toEqual([200, 200]);
+    expect(new Set(again.deliveries.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it("does not continue a retry that was dropped with its address", async () => {
+    const sandbox = await start({ webhookUrls: [merchant.webhookUrl], retryDelaysMs: [1000] });
+    await createPayment(sandbox, merchant, "c-1");
+    merchant.answers.push(status(500));
+    await sandbox.pay("c-1");
+    sandbox.unregisterWebhook(merchant.webhookUrl);
+    await sandbox.clock.advance(1000);
+    await sandbox.settled();
+    sandbox.registerWebhook(merchant.webhookUrl);
+    const again = await restart();
+    await again.settled();
+    expect(merchant.webhooks).toHaveLength(1);
+  });
+
+  it("makes each later move once, however often it is restarted", async () => {
+    const later = { status: "failed", delayMs: 5000, webhook: true };
+    const sandbox = await start({
+      webhookUrls: [merchant.webhookUrl],
+      scenario: { name: "fails", moves: { approved: [{ status: "submitted" }, later] } },
+    });
+    await createPayment(sandbox, merchant, "c-1");
+    void sandbox.pay("c-1");
+    await (await restart()).clock.advance(5000);
+    const third = await restart();
+    await third.clock.advance(60_000);
+    await third.settled();
+    expect(third.find("c-1")!.status).toBe("failed");
+    expect(merchant.webhooks).toHaveLength(1);
+  });
+
+  it.each<[string, (sandbox: Sandbox) => unknown, (sandbox: Sandbox) => unknown]>([
+    ["a new secret", (one) => one.rotateSecret(), ({ signing }) => signing],
+    ["a setting", (one) => one.change({ readBack: true }), ({ settings }) => settings],
+    ["a random scenario", (one) => one.scenario("random"), ({ currentScenario }) => currentScenario],
+    ["a scenario that was added", (one) => one.addScenario({ name: "mine" }), ({ scenarios }) => scenarios],
+    ["the clock", (one) => one.clock.advance(86_400_000), ({ clock }) => clock.now().toISOString()],
+    ["a revoked token", (one) => one.revokeAccessTokens(), (one) => one.accessTokens()],
+  ])("keeps one change alone: %s", async (_, change, read) => {
+    const options = { now: () => new Date("2030-01-01T12:00:00.000Z") };
+    const sandbox = await start(options);
+    sandbox.accessToken();
+    const before = read(sandbox);
+    await change(sandbox);
+    const after = read(sandbox);
+    expect(after).not.toEqual(before);
+    expect(read(await restart(options))).toEqual(after);
+  });
+
   it("continues the later moves of a scenario", async () => {
     const sandbox = await start({ webhookUrls: [merchant.webhookUrl], scenario: "canceled-then-paid" });
     const id = await createPayment(sandbox, merchant, "c-1");
