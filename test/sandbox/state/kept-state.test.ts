@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { sqliteStore } from "tillkit/sql";
 import { SandboxPayments } from "../../../src/sandbox/state/payments.js";
 import { createRandom } from "../../../src/sandbox/state/random.js";
 import { StateFile } from "../../../src/sandbox/state/state-file.js";
@@ -16,6 +17,18 @@ it("a state file writes everything before it is closed", async () => {
   const second = new StateFile(file);
   expect(await second.load("token")).toEqual([{ id: "a" }]);
   await second.close();
+});
+
+it("a state file reports a write that failed, when it is flushed and when it is closed", async () => {
+  const file = path.join(folder, "broken.db");
+  const state = new StateFile(file);
+  await state.load("token");
+  const other = sqliteStore(file, { tablePrefix: "other_" });
+  await other.transaction((tx) => tx.query("drop table sandbox_state"));
+  await other.close();
+  state.put("token", "a", { id: "a" });
+  await expect(state.flushed()).rejects.toThrow("sandbox_state");
+  await expect(state.close()).rejects.toThrow("sandbox_state");
 });
 
 it("a payment keeps what its submission gave it when it is completed later", () => {
