@@ -29,6 +29,19 @@ describe("a webhook that a test describes", () => {
     expect(sandbox.payments()).toMatchObject([{ status: "pending" }]);
   });
 
+  it("has the provider and the time of a payment that was submitted, and is marked as made by hand", async () => {
+    await sandbox.pay("c-1", { provider: "HOL" });
+    const { submittedAt, providerId } = sandbox.find("c-1")!;
+    await sandbox.clock.advance(60_000);
+    await sandbox.sendWebhook({ payment: "c-1" });
+    expect(JSON.parse(arrived().rawBody.toString()).data).toMatchObject({
+      source: "HOL",
+      submittedAt,
+      providerId,
+    });
+    expect(sandbox.deliveries.map(({ byHand }) => byHand)).toEqual([undefined, true]);
+  });
+
   it("has the requested changes at their places, with a correct signature", async () => {
     await sandbox.sendWebhook({
       payment: "c-1",

@@ -137,6 +137,56 @@ describe("sending webhooks", () => {
     expect((await sandbox.deliverAgain(first!.id)).attempt).toBe(3);
   });
 
+  it("counts the attempts of each address by itself when a webhook is delivered again", async () => {
+    const other = await Merchant.open();
+    await openPayment({ retryDelaysMs: [0] });
+    sandbox.registerWebhook(other.webhookUrl);
+    other.answers.push(status(500));
+    const [first] = await sandbox.pay("c-1");
+    await sandbox.settled();
+    expect(await sandbox.deliverAgain(first!.id)).toMatchObject({ url: merchant.webhookUrl, attempt: 2 });
+    await other.close();
+  });
+
+  it.each([
+    ["127.0.0.1", 65_536],
+    ["localhost", 65_536],
+    ["0.0.0.0", undefined],
+  ])("keeps the first 64 KiB of a response if the host is %s: %j", async (host, length) => {
+    await openPayment({ host });
+    merchant.answers.push((res) => res.end("x".repeat(100_000)));
+    const [delivery] = await sandbox.pay("c-1");
+    expect(delivery).toMatchObject({ status: 200 });
+    expect(delivery!.responseBody?.length).toBe(length);
+  });
+
+  it("tries an address with an invented payment where fields are signed", async () => {
+    await openPayment({ signature: { scheme: "fields", merchantId: "m-1" } });
+    const { requestBody, headers } = await sandbox.tryWebhook(merchant.webhookUrl);
+    const { topic, data } = JSON.parse(requestBody);
+    expect([topic, data.clientId]).toEqual([
+      "payment.pending",
+      expect.stringMatching(/^sandbox-try-[0-9a-f]{8}$/),
+    ]);
+    const signed = [data.id, "m-1", data.clientId, "1", "KMF", "", "pending"].join(",");
+    const signature = createHmac("sha256", sandbox.secret!).update(signed).digest("hex");
+    expect(headers["Service-Signature"]).toBe(signature);
+  });
+
+  it("changes an amount below one to another amount, too", async () => {
+    ({ sandbox, merchant } = await openSandbox({ scenario: "amount-changed" }));
+    await createPayment(sandbox, merchant, "c-1", { value: "0.50", currency: "EUR" });
+    const [delivery] = await sandbox.pay("c-1");
+    expect(JSON.parse(delivery!.requestBody).data.total).toEqual({ value: "10.50", currency: "EUR" });
+  });
+
+  it("holds no webhooks after it was closed, because nothing would release them", async () => {
+    await openPayment();
+    await sandbox.close();
+    sandbox.holdWebhooks();
+    expect(sandbox.webhooksHeld).toBe(false);
+  });
+
   it("reports a cancel only with cancelWebhook, with the time and without a provider", async () => {
     await openPayment({ cancelWebhook: true });
     expect(await sandbox.cancel("c-1")).toMatchObject([{ status: 200 }]);
