@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { catalogue, createSandbox, type Sandbox, type WebhookBody } from "tillkit/sandbox";
 import { createPayment } from "../create-payment.js";
-import { type Arrived, type Merchant } from "../merchant.js";
+import { type Arrived, Merchant } from "../merchant.js";
 import { openSandbox } from "../open-sandbox.js";
 
 /** What a merchant finds when it checks a webhook. */
@@ -140,6 +140,56 @@ describe("what a merchant receives in a scenario", () => {
     expect(merchant.webhooks).toHaveLength(2);
   });
 
+  it("is sent again where a failed payment is paid once more", async () => {
+    const failed = { status: "failed", webhook: true };
+    sandbox.scenario({ name: "fails", moves: { approved: [failed] } });
+    const id = await createPayment(sandbox, merchant, "c-1");
+    const sent = [await sandbox.pay(id), await sandbox.pay(id)];
+    expect(sent.map((deliveries) => deliveries.length)).toEqual([1, 1]);
+  });
+
+  it("is sent at the first opening of the page only", async () => {
+    sandbox.scenario({ name: "seen", moves: { opened: [{ status: "pending", webhook: true }] } });
+    const id = await createPayment(sandbox, merchant, "c-1");
+    await sandbox.start();
+    for (let visit = 0; visit < 2; visit += 1) await fetch(`${sandbox.url}/payment/submit/${id}`);
+    await sandbox.settled();
+    expect(merchant.webhooks).toHaveLength(1);
+  });
+
+  it("comes with the next payment of the same shop and amount, and only after a cancel: paid-twice", async () => {
+    const other = await Merchant.open();
+    const canceled = await createPayment(sandbox, merchant, "first:paid-twice");
+    const pending = await createPayment(sandbox, merchant, "open:paid-twice");
+    await sandbox.cancel(canceled);
+    const pays = async (shop: Merchant, clientId: string, value: string, currency: string) =>
+      sandbox.pay(await createPayment(sandbox, shop, clientId, { value, currency }));
+    await pays(merchant, "another-amount", "1476", "KMF");
+    await pays(merchant, "another-currency", "1475", "EUR");
+    await pays(other, "another-shop", "1475", "KMF");
+    expect(sandbox.find(canceled)!.status).toBe("canceled");
+    await pays(merchant, "same", "1475", "KMF");
+    expect([sandbox.find(canceled)!.status, sandbox.find(pending)!.status]).toEqual(["completed", "pending"]);
+    await other.close();
+  });
+
+  it.each([
+    ["the same amount", "1475", "KMF", true, "pending"],
+    ["another amount", "1476", "KMF", true, "completed"],
+    ["another currency", "1475", "EUR", true, "completed"],
+    ["another amount at another shop", "1476", "KMF", false, "pending"],
+  ])(
+    "comes after a payment of %s, or not: paid-other-amount",
+    async (_, value, currency, isSameShop, now) => {
+      const other = await Merchant.open();
+      const id = await createPayment(sandbox, merchant, "first:paid-other-amount");
+      await createPayment(sandbox, isSameShop ? merchant : other, "next", { value, currency });
+      await sandbox.clock.advance(1000);
+      expect(sandbox.find(id)!.status).toBe(now);
+      await other.close();
+    },
+  );
+
   it("has older times in webhooks that arrive out of order", async () => {
     await play("webhook-reordered");
     const times = merchant.webhooks.map((arrived) => check(arrived).body!.timestamp);
@@ -168,6 +218,21 @@ describe("what a merchant receives in a scenario", () => {
     });
     expect([answer.status, answer.headers.get("content-type")]).toEqual([code, expect.stringMatching(type)]);
     expect(sandbox.payments()).toEqual([]);
+  });
+
+  it("is a response with the status of the scenario, and only after its delay", async () => {
+    sandbox.scenario({ name: "down", creation: { answer: "error", status: 429 } });
+    await sandbox.start();
+    const create = (signal?: AbortSignal) =>
+      fetch(`${sandbox.url}/v1/payments`, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${sandbox.accessToken()}`, "Content-Type": "application/json" },
+        body: JSON.stringify(merchant.order("c-1")),
+        ...(signal && { signal }),
+      });
+    expect((await create()).status).toBe(429);
+    sandbox.scenario({ name: "down", creation: { answer: "error", delayMs: 86_400_000 } });
+    await expect(create(AbortSignal.timeout(300))).rejects.toMatchObject({ name: "TimeoutError" });
   });
 
   it.each([
