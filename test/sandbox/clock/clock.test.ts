@@ -96,6 +96,24 @@ describe("the sandbox's clock", () => {
     expect(await sandbox.pay("c-1")).toMatchObject([{ status: 200 }]);
   });
 
+  it("waits only for the rest of a delay after it was put forward", async () => {
+    await openPayment({ webhookDelayMs: 3_600_000, now: undefined });
+    const arrival = merchant.arrival();
+    void sandbox.pay("c-1");
+    await sandbox.clock.advance(3_599_950);
+    await expect(arrival).resolves.toBeUndefined();
+  });
+
+  it("adds the delay of a scenario to the delay of all webhooks", async () => {
+    await openPayment({
+      webhookDelayMs: 1000,
+      scenario: { name: "late", webhooks: [{ delayMs: 500 }] },
+    });
+    void sandbox.pay("c-1");
+    await sandbox.clock.advance(60_000);
+    expect(secondsAfterNoon()).toEqual([1.5]);
+  });
+
   it("can be put forward by two calls at the same time", async () => {
     await openPayment({ webhookDelayMs: 1000 });
     const paid = sandbox.pay("c-1");

@@ -10,6 +10,11 @@ describe("a payment that a test creates without an HTTP request", () => {
     expect(() => sandbox.create({ clientId: "c-1", total })).toThrow(
       expect.objectContaining({ code: "sandbox_misused" }),
     );
+    const taken = () => sandbox.create({ clientId: "c-2", total, id: "5f0c0ffee0ddba11ca7a1060" });
+    expect(taken).toThrow("exists already");
+    expect(sandbox.find("c-2")).toBeUndefined();
+    const { cancelUrl } = sandbox.create({ clientId: "c-3", total, successUrl: "http://localhost/yes" });
+    expect(cancelUrl).toBe("http://localhost/yes");
     const [delivery] = await sandbox.pay("c-1");
     expect(JSON.parse(delivery!.requestBody)).toMatchObject({
       topic: "payment.completed",
