@@ -52,8 +52,11 @@ describe("the control addresses", () => {
     expect([isEarly, answer.status]).toEqual([false, 200]);
   });
 
-  it("list payments, deliveries and scenarios", async () => {
+  it("list payments, deliveries, refusals and scenarios", async () => {
     await open();
+    await fetch(`${sandbox.url}/v1/payments`, { method: "POST" });
+    const { refusals } = (await call("GET", "/refusals")).body;
+    expect([refusals.length, refusals]).toEqual([1, sandbox.refusals]);
     sandbox.create({ clientId: "c-1", total });
     await sandbox.pay("c-1");
     expect((await call("GET", "/payments")).body.payments).toEqual(sandbox.payments());

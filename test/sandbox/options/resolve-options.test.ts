@@ -19,6 +19,20 @@ describe("the sandbox's options", () => {
     ["webhookTimeoutMs", { webhookTimeoutMs: Number.NaN }],
     ["webhookDelayMs", { webhookDelayMs: Number.POSITIVE_INFINITY }],
     ["retryDelaysMs", { retryDelaysMs: [0, -1] }],
+    ["retryDelaysMs", { retryDelaysMs: Array.from({ length: 51 }, () => 1) }],
+    ["state", { state: " " }],
+    ["webhookUrl", { webhookUrl: "http://localhost:1/" } as SandboxOptions],
+    ["signature.key", { signature: { scheme: "hmac", key: "a" } as never }],
+    ["signature.scheme", { signature: { scheme: "md5" } as never }],
+    [
+      "providers",
+      {
+        providers: [
+          { code: "AAA", name: "Alpha" },
+          { code: "AAA", name: "Beta" },
+        ],
+      },
+    ],
   ])("refuse an invalid %s: %j", (option, options) => {
     expect(() => createSandbox(options)).toThrow(
       expect.objectContaining({

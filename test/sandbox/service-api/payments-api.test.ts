@@ -63,6 +63,39 @@ describe("creating a payment", () => {
     for (const { detail } of sandbox.refusals) expect(text).toContain(detail.slice(0, 30));
   });
 
+  it("keeps only the last hundred refused requests", async () => {
+    const sandbox = createSandbox();
+    for (let number = 0; number <= 100; number += 1)
+      await request(sandbox.app).post(`/v1/refunds/${number}`).expect(404);
+    expect(sandbox.refusals).toHaveLength(100);
+    expect([sandbox.refusals[0], sandbox.refusals.at(-1)]).toMatchObject([
+      { request: "POST /v1/refunds/1" },
+      { request: "POST /v1/refunds/100" },
+    ]);
+  });
+
+  it("accepts a clientId of 255 characters, and no longer one", async () => {
+    const lengths = [255, 256].map((length) => ({ ...order, clientId: "c".repeat(length) }));
+    const answers = await Promise.all(lengths.map((body) => post(createSandbox(), body)));
+    expect(answers.map(({ status }) => status)).toEqual([201, 400]);
+  });
+
+  it("takes a currency in small letters, and one return address for both, if it is lenient", async () => {
+    const sandbox = createSandbox({ strict: false, echoClientId: true });
+    const { successUrl, cancelUrl, ...others } = order;
+    const purchase = { total: { value: 1475, currency: "kmf" } };
+    const dataOf = async (clientId: string, urls: object) =>
+      (await post(sandbox, { ...others, purchase, clientId, ...urls }).expect(201)).body.data;
+    expect(await dataOf("c-1", { successUrl })).toMatchObject({
+      purchase: { total: { value: "1475", currency: "KMF" } },
+      successUrl,
+      cancelUrl: successUrl,
+    });
+    expect(await dataOf("c-2", { cancelUrl })).toMatchObject({ successUrl: cancelUrl, cancelUrl });
+    const neither = await post(sandbox, { ...others, clientId: "c-3" }).expect(400);
+    expect(neither.body.detail).toBe("successUrl is missing.");
+  });
+
   it("omits clientId in the response, as the document says, unless echoClientId is on", async () => {
     const silent = await post(createSandbox(), order).expect(201);
     expect(silent.body.data).not.toHaveProperty("clientId");
@@ -292,5 +325,16 @@ describe("what the document does not show", () => {
       billing,
     });
     await get(sandbox, "/v1/payments/nothing").expect(404);
+    const put = request(sandbox.app).put("/v1/payments").auth(sandbox.accessToken(), { type: "bearer" });
+    expect((await put.expect(405)).get("Allow")).toBe("GET, HEAD, POST");
+  });
+
+  it("lists twenty payments where no limit is asked for", async () => {
+    const sandbox = createSandbox({ readBack: true });
+    const { total } = order.purchase;
+    for (let number = 1; number <= 21; number += 1) sandbox.create({ clientId: `c-${number}`, total });
+    const { body } = await get(sandbox, "/v1/payments").expect(200);
+    expect(body).toMatchObject({ offset: 0, limit: 20, total: 21 });
+    expect([body.data.length, body.data[0].clientId]).toEqual([20, "c-1"]);
   });
 });

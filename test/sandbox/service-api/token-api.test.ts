@@ -58,6 +58,7 @@ describe("the token address", () => {
   ])("refuses %s with 401 invalid_client", async (_what, wrong) => {
     const response = await ask({ grant_type: "client_credentials", ...wrong }).expect(401);
     expect(response.body.error).toBe("invalid_client");
+    expect(response.headers).not.toHaveProperty("www-authenticate");
   });
 
   it("challenges a client that used HTTP Basic", async () => {
