@@ -96,6 +96,7 @@ describe("the checkout page", () => {
       "cache-control": "no-store",
       "referrer-policy": "no-referrer",
       "x-content-type-options": "nosniff",
+      "x-frame-options": "DENY",
       "content-type": "text/html; charset=utf-8",
     });
     expect(first.headers).not.toHaveProperty("x-powered-by");
@@ -132,6 +133,29 @@ describe("the checkout page", () => {
     const response = await submit(sandbox, path, { provider: "MVK", action: "approve" }).expect(303);
     expect(response.get("Location")).toBe(merchant.order("c-1").successUrl);
     expect(response.get("Referrer-Policy")).toBe("no-referrer");
+    expect(response.get("Cache-Control")).toBe("no-store");
+  });
+
+  it("returns to the shop where the payment was completed while the page was open, and HEAD opens no page", async () => {
+    const { sandbox, path } = await open({ scenario: "webhook-during-checkout" });
+    await request(sandbox.app).head(path).expect(200);
+    expect(sandbox.payments()).toMatchObject([{ status: "pending" }]);
+    await show(sandbox, path).expect(200);
+    expect(sandbox.payments()).toMatchObject([{ status: "completed" }]);
+    const { headers } = await submit(sandbox, path, { provider: "MVK", action: "approve" }).expect(303);
+    expect(headers["location"]).toBe(merchant.order("c-1").successUrl);
+    await submit(sandbox, path, { action: "cancel" }).expect(409);
+  });
+
+  it.each([
+    ["failed", "Payment failed", "cancelUrl"],
+    ["submitted", "Payment under way", "successUrl"],
+  ] as const)("leads back to the shop from a payment that is %s", async (status, title, back) => {
+    const { sandbox, path } = await open({ scenario: { name: "own", moves: { approved: [{ status }] } } });
+    await sandbox.pay("c-1");
+    const { text } = await show(sandbox, path).expect(200);
+    expect(text).toContain(title);
+    expect(text).toContain(`href="${merchant.order("c-1")[back].replaceAll("&", "&amp;")}"`);
   });
 
   it.each([
