@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import request from "supertest";
 import { createSandbox } from "tillkit/sandbox";
+import { unwrittenBench } from "../unwritten-bench.js";
 import { OpenDashboard } from "./open-dashboard.js";
 
 const pages = [
@@ -15,6 +16,7 @@ const pages = [
 ];
 
 describe("the dashboard", () => {
+  const sendWhileUnwritten = unwrittenBench();
   let dashboard: OpenDashboard;
   beforeEach(async () => {
     dashboard = await OpenDashboard.open();
@@ -111,6 +113,22 @@ describe("the dashboard", () => {
     }
   });
 
+  it("shows the last six payments and webhooks on the front page, and the last refused requests, newest first", async () => {
+    for (let number = 1; number <= 7; number += 1) {
+      await dashboard.pays(`order-${number}`);
+      await dashboard.sandbox.pay(`order-${number}`);
+    }
+    for (let number = 1; number <= 26; number += 1)
+      await request(dashboard.sandbox.app).post(`/v1/refunds/${number}`).expect(404);
+    const text = await dashboard.read("/");
+    const listed = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, found]) => found);
+    expect(listed(/<code>order-(\d)<\/code>/g)).toEqual(["7", "6", "5", "4", "3", "2"]);
+    const deliveries = dashboard.sandbox.deliveries.map(({ id }) => id).toReversed();
+    expect(listed(/deliveries\/([0-9a-f-]+)"/g)).toEqual(deliveries.slice(0, 6));
+    const refused = listed(/POST \/v1\/refunds\/(\d+)</g);
+    expect([refused.length, refused[0], refused.at(-1)]).toEqual([25, "26", "2"]);
+  });
+
   it("says whether the state is kept", async () => {
     expect(await dashboard.read("/")).toContain("forgets it when it stops");
     const folder = await mkdtemp(path.join(tmpdir(), "tillkit-dashboard-"));
@@ -141,6 +159,16 @@ describe("the dashboard", () => {
     expect(await dashboard.read("/developer/webhooks?done=added&done=removed")).not.toContain(
       'class="notice',
     );
+  });
+
+  it("leads to the next page only when a change is on disk", async () => {
+    const { isEarly, answer } = await sendWhileUnwritten(
+      {},
+      async ({ app }) =>
+        () =>
+          request(app).post("/developer/scenarios").type("form").send({ scenario: "webhook-never" }),
+    );
+    expect([isEarly, answer.status]).toEqual([false, 303]);
   });
 
   it("puts every link below the path of its public address", async () => {

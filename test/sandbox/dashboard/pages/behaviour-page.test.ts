@@ -170,6 +170,7 @@ describe("the behaviour page", () => {
       const { status, text } = await dashboard.send(`${home}/clock`, { amount, unit: "hours" });
       expect([status, text]).toEqual([400, expect.stringContaining('role="alert"')]);
       expect(text).toContain(`value="${amount}"`);
+      expect(text).toMatch(/<option value="hours" selected>/);
       expect(text).toMatch(/name="strict" value="on" checked/);
       expect(dashboard.sandbox.clock.now().getTime() - before).toBeLessThan(60_000);
     },

@@ -81,6 +81,26 @@ describe("the credentials of the dashboard", () => {
     await own.close();
   });
 
+  it("are an environment with an example of an address where no webhook address is the kit's", async () => {
+    const sandbox = createSandbox({ webhookUrls: ["http://localhost:3000/webhook/pay"] });
+    const { text } = await request(sandbox.app).get("/developer").expect(200);
+    expect(valueOf(text, "environment-lines")).toContain(
+      "TILLKIT_PUBLIC_URL=http://localhost:3000/payments\n",
+    );
+  });
+
+  it("list the newest twenty access tokens", async () => {
+    const tokens = Array.from({ length: 21 }, () => dashboard.sandbox.accessToken());
+    const text = await dashboard.read("/developer");
+    const listed = [...text.matchAll(/<code class="what">…([0-9a-f]{8})</g)].map(([, id]) => id);
+    expect(listed).toEqual(
+      tokens
+        .map((token) => token.slice(-8))
+        .toReversed()
+        .slice(0, 20),
+    );
+  });
+
   it("list the access tokens, and revoke one or all", async () => {
     const tokens = [
       dashboard.sandbox.accessToken(),

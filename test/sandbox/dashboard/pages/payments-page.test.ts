@@ -18,6 +18,9 @@ describe("the payments of the dashboard", () => {
     for (const beyond of ["?page=3", "?page=99999"]) expect(await listed(beyond)).toHaveLength(5);
     for (const odd of ["?page=0", "?page=-1", "?page=x", "?page=1e9", "?page="])
       expect(await listed(odd)).toEqual(first);
+    // The script reads this address again, and announces the text of a list that changed.
+    expect(await dashboard.read("/payments?page=2")).toContain('data-page="/payments?page=2"');
+    expect(await dashboard.read("/payments")).toMatch(/data-page="\/payments"[^]* data-live="Payments: 30"/);
     expect(await dashboard.read("/payments?page=2")).toMatch(
       /Page 2 of 2[^]*href="\/payments\?page=1"|page=1[^]*Page 2 of 2/,
     );
@@ -26,7 +29,10 @@ describe("the payments of the dashboard", () => {
   it("show every field of one, and its webhooks", async () => {
     const id = await dashboard.pays("order-7", { value: "1475.50", currency: "EUR" });
     const pending = await dashboard.read(`/payments/${id}`);
-    expect(pending).toContain("not yet");
+    const factIn = (text: string, name: string) =>
+      new RegExp(`<dt>${name}</dt>\\s*<dd>([^]*?)</dd>`).exec(text)?.[1]?.replaceAll(/<[^>]*>/g, "");
+    expect(factIn(pending, "Approved by the customer")).toBe("not yet");
+    expect(factIn(pending, "Captured")).toBe("no");
     await dashboard.sandbox.pay(id, { provider: "HOL" });
     await dashboard.pays("order-8");
     await dashboard.sandbox.pay("order-8");
@@ -35,7 +41,11 @@ describe("the payments of the dashboard", () => {
     for (const shown of [id, "order-7", "completed", "1,475.50\u00a0EUR", "HOL", "normal", providerId!]) {
       expect(text).toContain(shown);
     }
-    for (const url of [successUrl, cancelUrl]) expect(text).toContain(url.replaceAll("&", "&amp;"));
+    expect(factIn(text, "Captured")).toBe("yes");
+    expect(factIn(text, "Approved by the customer")).toMatch(/ UTC$/);
+    expect(factIn(text, "Success address")).toBe(successUrl.replaceAll("&", "&amp;"));
+    expect(factIn(text, "Cancel address")).toBe(cancelUrl.replaceAll("&", "&amp;"));
+    expect(text).toContain('data-live="Webhook deliveries of this payment: 1"');
     const deliveries = [...text.matchAll(/deliveries\/([0-9a-f-]+)"/g)].map(([, delivery]) => delivery);
     expect(deliveries).toEqual([dashboard.sandbox.deliveries[0]!.id]);
   });
@@ -51,6 +61,21 @@ describe("the payments of the dashboard", () => {
     expect(dashboard.sandbox.find(id)).toMatchObject({ status });
     // The page that the form leads to already shows the webhook: the merchant answers immediately.
     expect(text).toContain(`payment.${status}</a`);
+  });
+
+  it("are marked as bad where they failed, or where the shop refused the webhook", async () => {
+    const id = await dashboard.pays("order-7");
+    dashboard.merchant.answers.push((res) => res.writeHead(500).end());
+    const text = await dashboard.does(`/payments/${id}/fail`);
+    expect(text).toContain('<span class="badge bad">failed</span>');
+    expect(text).toContain('<span class="badge bad">500</span>');
+  });
+
+  it("say that no address is registered, if that is why no webhook was sent", async () => {
+    const id = await dashboard.pays("order-7");
+    expect(await dashboard.read(`/payments/${id}`)).not.toContain("No address is registered");
+    dashboard.sandbox.unregisterWebhook(dashboard.merchant.webhookUrl);
+    expect(await dashboard.read(`/payments/${id}`)).toContain("No address is registered");
   });
 
   it("are paid with the provider that was chosen", async () => {

@@ -34,6 +34,8 @@ describe("the scenarios of the dashboard", () => {
     const chosen = await dashboard.does(home, { scenario: "webhook-doubled" });
     expect(chosen).toMatch(/New payments use this[^]*<details class="panel" open>/);
     expect(chosen).toMatch(inUse("webhook-doubled"));
+    const open = chosen.match(/<details class="panel" open>[^]*?<\/details>/g)!;
+    expect(open).toEqual([expect.stringMatching(inUse("webhook-doubled"))]);
     await dashboard.does(home, { scenario: "random" });
     expect(dashboard.sandbox.currentScenario).toBe("random");
     expect(await dashboard.does(home, { scenario: "normal" })).toMatch(inUse("normal"));

@@ -53,13 +53,13 @@ describe("the webhooks page", () => {
 
   it("shows the command that says why, on a delivery whose signature was refused", async () => {
     dashboard.sandbox.registerWebhook(dashboard.merchant.webhookUrl);
-    dashboard.merchant.answers.push(status(401), status(503));
+    dashboard.merchant.answers.push(status(401), status(400), status(503));
     const command = "npx tillkit verify --last";
     const pageOf = async () => {
       const { id } = await dashboard.sandbox.tryWebhook("wh1");
       return dashboard.read(`${home}/deliveries/${id}`);
     };
-    expect(await pageOf()).toContain(command);
+    for (let count = 0; count < 2; count += 1) expect(await pageOf()).toContain(command);
     expect(await pageOf()).not.toContain(command);
   });
 
