@@ -61,7 +61,9 @@ describe("choosing an attempt for a reference", () => {
   it.each(["pending", "uncertain", "failed", "canceled"] as const)(
     "leaves the state %s to an attempt that is replaced",
     (state) => {
-      expect(replacedPayment(pendingPayment({ state }), "c-2", "now")).toMatchObject({ state, open: false });
+      expect(replacedPayment(pendingPayment({ state }), "c-2", "now")).toEqual(
+        pendingPayment({ state, open: false, replacedBy: "c-2", updatedAt: "now" }),
+      );
     },
   );
 

@@ -8,6 +8,7 @@ import { onEachServer, openPlace } from "../promises/processes/databases.js";
 import { closeAll, testKit } from "../support/kit.js";
 import { pendingPayment } from "../support/webhooks.js";
 import { willingService } from "../support/willing-service.js";
+import { gate } from "../webhook/spool/hooked-file-system.js";
 
 const created = Date.parse("2026-11-20T10:00:00.000Z");
 const order = { reference: "order-7", total: { value: "1475", currency: "KMF" }, clientId: "c-7" };
@@ -143,6 +144,31 @@ describe("an intent that the store takes after its caller was refused", () => {
   });
 });
 
+describe("a creation", () => {
+  it("touches neither the store nor the service before the kit is ready", async () => {
+    const { parts, store, asked } = partsOf(() => Promise.resolve(answer));
+    const transactions = jest.spyOn(store, "transaction");
+    const { opened, open } = gate();
+    parts.ready = () => opened;
+    const creating = openCheckout(parts)(order);
+    for (let iteration = 0; iteration < 5; iteration++) await new Promise(setImmediate);
+    expect([transactions.mock.calls, asked]).toEqual([[], []]);
+    open();
+    expect(await creating).toMatchObject({ clientId: "c-7" });
+  });
+
+  it("is given up after the maximum time of a creation where the store hangs", async () => {
+    const { parts, store, asked } = partsOf(() => Promise.resolve(answer));
+    parts.options.creationMs = 50;
+    jest.spyOn(store, "transaction").mockReturnValue(new Promise(() => {}));
+    await expect(openCheckout(parts)(order)).rejects.toMatchObject({
+      code: "store_unavailable",
+      message: expect.stringContaining("within 50 ms") as string,
+    });
+    expect(asked).toEqual([]);
+  });
+});
+
 describe("a creation that another call has under way", () => {
   afterEach(() => jest.restoreAllMocks());
 
@@ -269,6 +295,18 @@ describe("an answer of the service", () => {
     });
     await openCheckout(parts)(order);
     expect(await store.find("c-7")).toMatchObject({ state: "pending", status: stored });
+  });
+
+  it("leaves what a webhook that overtook it reported, and adds the service's time of the creation", async () => {
+    const reported = { status: "pending", providerId: "MVK-1", at: "2026-11-20T10:00:01.000Z", verified: [] };
+    const reportedAt = "2026-11-20T10:00:00.500Z";
+    const createdAt = "2026-11-20T09:59:59.000Z";
+    const { parts, store, change } = partsOf(async () => {
+      await change({ status: "pending", reported, service: { reportedAt } });
+      return { ...answer, createdAt };
+    });
+    await openCheckout(parts)(order);
+    expect(await store.find("c-7")).toMatchObject({ reported, service: { createdAt, reportedAt } });
   });
 
   it("does not take back what a webhook that overtook it has said", async () => {

@@ -1,5 +1,14 @@
-import { MemoryStore, storeOver } from "tillkit";
-import { findClaimed, keepClaim, readClaimNumber, readClaims } from "../../src/checkout/payment-claims.js";
+import { MemoryStore, storeOver, TillkitError } from "tillkit";
+import {
+  closeClaims,
+  countClaims,
+  findClaimed,
+  keepClaim,
+  notesOfNumber,
+  openClaims,
+  readClaimNumber,
+  readClaims,
+} from "../../src/checkout/payment-claims.js";
 import { onEachDatabase, openStore } from "../promises/processes/databases.js";
 import { memoryAdapter } from "../store/over/memory-adapter.js";
 import { pendingPayment } from "../support/webhooks.js";
@@ -96,6 +105,85 @@ describe("a claim", () => {
     expect(await claimants(store, "mvk1001")).toEqual(["c-0"]);
     expect(await readClaims(store, "c-0")).toEqual([{ number: "MVK-1001", at }]);
   });
+});
+
+describe("claims that wait for an answer", () => {
+  const later = "2026-11-20T11:00:00.000Z";
+  const all = { limit: 10 };
+
+  /** Returns a store in which the customers of this many payments gave a number each. */
+  async function claimed(count: number) {
+    const store = await storeWith(count);
+    for (let index = 0; index < count; index++)
+      await keepClaim(store, own(`c-${index}`), { number: `MVK-${1000 + index}`, at });
+    const complete = (clientId: string) =>
+      store.record({ clientIds: [clientId] }, ({ payments: [payment] }) => ({
+        updated: [{ ...payment!, state: "completed" as const, open: false }],
+      }));
+    return { store, complete };
+  }
+  const clientIdsOf = (claims: Awaited<ReturnType<typeof openClaims>>) =>
+    claims.map(({ payment }) => payment.clientId);
+
+  it("have the time of the first one, and another version after each, which the settling person must have seen", async () => {
+    const { store } = await claimed(1);
+    const [first] = await openClaims(store, all);
+    await keepClaim(store, own("c-0"), { number: "MVK-2000", at: later });
+    const [second] = await openClaims(store, all);
+    expect([first!.since, second!.since]).toEqual([at, at]);
+    expect(second!.claims.map(({ number }) => number)).toEqual(["MVK-1000", "MVK-2000"]);
+    expect(second!.note.version).toBeGreaterThan(first!.note.version);
+    expect(await openClaims(store, { of: second!.payment, limit: 1 })).toEqual([second]);
+  });
+
+  it("are counted and closed page by page without those of completed payments", async () => {
+    const { store, complete } = await claimed(5);
+    for (const clientId of ["c-1", "c-3", "c-4"]) await complete(clientId);
+    expect(await countClaims(store)).toBe(2);
+    const first = await closeClaims(store, { limit: 2 });
+    expect(clientIdsOf(await openClaims(store, all))).toEqual(["c-0", "c-2", "c-3", "c-4"]);
+    const second = await closeClaims(store, { ...(first as { after: string }), limit: 2 });
+    expect(await closeClaims(store, { ...(second as { after: string }), limit: 2 })).toEqual({});
+    expect(clientIdsOf(await openClaims(store, all))).toEqual(["c-0", "c-2"]);
+    expect(await countClaims(store)).toBe(2);
+  });
+
+  it("are closed by another process where that one was faster, and any other error is told", async () => {
+    const { store, complete } = await claimed(1);
+    await complete("c-0");
+    for (const [code, outcome] of [
+      ["store_conflict", "fulfilled"],
+      ["store_unavailable", "rejected"],
+    ] as const) {
+      store.save = () => Promise.reject(new TillkitError(code, "No."));
+      expect(await Promise.allSettled([closeClaims(store, all)])).toMatchObject([{ status: outcome }]);
+    }
+  });
+
+  it("are saved again where another process changed a note meanwhile, and at most thirty times", async () => {
+    const store = await storeWith();
+    const save = store.save.bind(store);
+    let conflicts = 0;
+    store.save = (tx, changes) =>
+      ++conflicts < 30 ? Promise.reject(new TillkitError("store_conflict", "No.")) : save(tx, changes);
+    await keepClaim(store, own("c-0"), { number: "MVK-1001", at });
+    expect([conflicts, await numbersOf(store, "c-0")]).toEqual([30, ["MVK-1001"]]);
+    conflicts = -1;
+    const next = keepClaim(store, own("c-0"), { number: "MVK-1002", at });
+    await expect(next).rejects.toMatchObject({ code: "store_conflict" });
+  });
+});
+
+it("a number that a person accepted leads to its payment, however many others claim it later", async () => {
+  const store = await storeWith(30);
+  const claim = (clientId: string) => keepClaim(store, own(clientId), { number: "MVK-1", at });
+  await claim("c-0");
+  const notes = await notesOfNumber(store, "c-1", "mvk 1");
+  await store.transaction((tx) => store.save(tx, { notes }));
+  for (let index = 2; index < 30; index++) await claim(`c-${index}`);
+  const found = await claimants(store, "MVK-1");
+  expect([found.length, found.includes("c-1")]).toEqual([20, true]);
+  expect(await notesOfNumber(store, "c-1", "?")).toEqual([]);
 });
 
 onEachDatabase("claims of one payment and one number from two processes", (kind) => {

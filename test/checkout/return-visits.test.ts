@@ -1,8 +1,15 @@
 import { MemoryStore, type Payment } from "tillkit";
-import { handleReturn, type ReturnKind, type ReturnRequest } from "../../src/checkout/handle-return.js";
+import {
+  claimPayment,
+  handleReturn,
+  type ReturnKind,
+  type ReturnRequest,
+} from "../../src/checkout/handle-return.js";
+import { readClaims } from "../../src/checkout/payment-claims.js";
 import { makeReturnToken } from "../../src/checkout/return-token.js";
 import { closeAll } from "../support/kit.js";
 import { pendingPayment } from "../support/webhooks.js";
+import { gate } from "../webhook/spool/hooked-file-system.js";
 
 afterEach(closeAll);
 
@@ -23,7 +30,7 @@ async function returning(payment: Partial<Payment> = {}, others: readonly Paymen
   const parts = { store, now: () => clock.now, onSuccess: (id: string) => void seen.asked.push(id) };
   const visit = (kind: ReturnKind, more: Partial<ReturnRequest> = {}) =>
     handleReturn(parts, { kind, token, visit: true, ...more });
-  return { store, clock, seen, visit, find: () => store.find(clientId) };
+  return { store, token, clock, seen, visit, find: () => store.find(clientId) };
 }
 
 describe("the first visit of a browser", () => {
@@ -44,7 +51,18 @@ describe("the first visit of a browser", () => {
     const { seen, visit, find } = await returning();
     await visit("cancel");
     expect(seen).toEqual({ asked: [], transactions: 1 });
-    expect(await find()).toMatchObject({ cancelReturnedAt: "2026-11-20T10:00:00.000Z", open: false });
+    expect(await find()).toMatchObject({
+      cancelReturnedAt: "2026-11-20T10:00:00.000Z",
+      updatedAt: "2026-11-20T10:00:00.000Z",
+      open: false,
+    });
+  });
+
+  it("on the cancel address counts the time that the browser waited there", async () => {
+    const { clock, visit } = await returning({ successReturnedAt: "2026-11-20T09:00:00.000Z" });
+    await visit("cancel");
+    clock.now = new Date("2026-11-20T10:00:07.000Z");
+    expect(await visit("cancel")).toMatchObject({ state: "canceled", waitedMs: 7000 });
   });
 
   it.each(["success", "cancel"] as const)("changes nothing of a completed payment on %s", async (kind) => {
@@ -117,6 +135,28 @@ describe("what a return shows", () => {
     expect(await visit(kind, { visit: false })).toMatchObject({ state: shown, waitedMs: 0 });
   });
 
+  it("is the attempt that pays the order, and not one whose money went back", async () => {
+    const paid = { state: "completed", open: false } as const;
+    const { total } = pendingPayment();
+    const back = pendingPayment({
+      ...paid,
+      clientId: "c-2",
+      serviceId: "s-2",
+      completedAt: "2026-11-20T09:00:00.000Z",
+    });
+    const kept = pendingPayment({
+      ...paid,
+      clientId: "c-3",
+      serviceId: "s-3",
+      completedAt: "2026-11-20T09:30:00.000Z",
+    });
+    const { visit } = await returning({ state: "canceled", open: false }, [
+      { ...back, refunded: total.value },
+      kept,
+    ]);
+    expect(await visit("success")).toMatchObject({ state: "paid", payment: { clientId: "c-3" } });
+  });
+
   it("is nothing for a payment without a return address, such as an adopted one", async () => {
     const store = new MemoryStore();
     await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
@@ -124,4 +164,25 @@ describe("what a return shows", () => {
     const now = () => new Date("2026-11-20T10:00:00.000Z");
     expect(await handleReturn({ store, now }, { kind: "success", token, visit: true })).toBeUndefined();
   });
+});
+
+it("a claim is stored when it is kept, and then asked about", async () => {
+  const { store, token } = await returning({ successReturnedAt: "2026-11-20T09:58:00.000Z" });
+  const { opened, open } = gate();
+  const transaction = store.transaction.bind(store);
+  store.transaction = (run) => opened.then(() => transaction(run));
+  const steps: string[] = [];
+  const parts = {
+    store,
+    now: () => new Date("2026-11-20T10:00:00.000Z"),
+    onClaim: (clientId: string) => void steps.push(`asked about ${clientId}`),
+  };
+  const claiming = claimPayment(parts, { kind: "success", token, number: "MVK-778" });
+  void claiming.then((outcome) => steps.push(String(outcome)));
+  for (let iteration = 0; iteration < 5; iteration++) await new Promise(setImmediate);
+  expect(steps).toEqual([]);
+  open();
+  expect(await claiming).toBe("kept");
+  expect(steps).toEqual(["asked about c-1", "kept"]);
+  expect(await readClaims(store, "c-1")).toEqual([{ number: "MVK-778", at: "2026-11-20T10:00:00.000Z" }]);
 });

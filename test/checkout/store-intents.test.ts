@@ -61,6 +61,19 @@ describe("creations of the same moment", () => {
     expect(created.map(({ clientId }) => clientId)).toEqual(asked);
   });
 
+  it("are stored in the order of their references, so that two processes do not wait for each other", async () => {
+    const { store, create } = checkoutOf();
+    const saved: (string[] | undefined)[] = [];
+    const save = store.save.bind(store);
+    store.save = (tx, changes) => {
+      if (changes.created) saved.push(changes.created.map(({ reference }) => reference));
+      return save(tx, changes);
+    };
+    const created = await Promise.all(orders(3).toReversed().map(create));
+    expect(saved).toEqual([["order-0", "order-1", "order-2"]]);
+    expect(await store.find(created[0]!.clientId)).toMatchObject({ reference: "order-2" });
+  });
+
   it("fail alone where their requests are refused", async () => {
     const { store, create, seed, asked } = checkoutOf();
     await seed(
