@@ -1,4 +1,4 @@
-import { fetchHandler, type MemoryTx, MemoryStore, paymentRouter } from "tillkit";
+import { fetchHandler, type MemoryTx, MemoryStore, paymentRouter, type VerifyInput } from "tillkit";
 import { makeReturnToken } from "../../src/checkout/return-token.js";
 import { appOf, closeAll, serve, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
@@ -70,6 +70,45 @@ describe("a fetch handler", () => {
     goAway();
     // Then an error without a listener would have been thrown.
     await new Promise((resolve) => setImmediate(resolve));
+  });
+});
+
+describe("a fetch handler and its router", () => {
+  it("give the scheme the address with its query, also at the root of the origin", async () => {
+    const addresses: (string | undefined)[] = [];
+    const verify = ({ url }: VerifyInput) => addresses.push(url) > 0;
+    const signature = { header: "Service-Signature", covers: "body", verify } as const;
+    for (const [publicUrl, mount] of [
+      [origin, ""],
+      [`${origin}/`, ""],
+      [`${origin}/a/b/`, "/a/b"],
+    ]) {
+      const handler = fetchHandler(paymentRouter(testKit({ publicUrl: publicUrl!, signature })));
+      const address = `${origin}${mount}/webhook?v=1&n=a%20b`;
+      expect((await handler(new Request(address, post(rawBody)))).status).toBe(200);
+    }
+    expect(addresses).toEqual(["", "", "/a/b"].map((mount) => `${mount}/webhook?v=1&n=a%20b`));
+  });
+
+  it.each([
+    ["an error", new TypeError("the application's fault"), { name: "TypeError" }],
+    ["a text", "the application's fault", { name: "Error" }],
+  ])("reject with %s that the router passes on", async (_, passed, error) => {
+    const { payments } = await open();
+    const broken = (_request: unknown, _response: unknown, next: (error: unknown) => void) => next(passed);
+    const handler = fetchHandler(Object.assign(broken, { payments }));
+    const message = "the application's fault";
+    await expect(handler(new Request(`${origin}/payments/webhook`))).rejects.toMatchObject({
+      ...error,
+      message,
+    });
+  });
+
+  it.each([undefined, null])("answer 404 where the router passes on %s", async (passed) => {
+    const { payments } = await open();
+    const passing = (_request: unknown, _response: unknown, next: (error?: unknown) => void) => next(passed);
+    const handler = fetchHandler(Object.assign(passing, { payments }));
+    expect((await handler(new Request(`${origin}/payments/webhook`))).status).toBe(404);
   });
 });
 

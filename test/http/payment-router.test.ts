@@ -66,6 +66,15 @@ describe("the start of a router", () => {
     expect(await notice).toEqual({ during: "start", error });
   });
 
+  it("waits for the handlers that the application adds after it made the router", async () => {
+    const payments = testKit();
+    const start = jest.fn<Promise<void>, []>(() => Promise.resolve());
+    paymentRouter({ ...payments, start });
+    expect(start).not.toHaveBeenCalled();
+    await new Promise(setImmediate);
+    expect(start).toHaveBeenCalledTimes(1);
+  });
+
   it("does not keep the process alive", async () => {
     const payments = testKit();
     const started = new Promise((resolve) => {

@@ -1,5 +1,5 @@
 import { type IncomingMessage, type ServerResponse } from "node:http";
-import { refuse } from "../../src/http/reply.js";
+import { refuse, replyReceived } from "../../src/http/reply.js";
 import { send } from "../promises/corpora/world.js";
 import { closeAll, serve } from "../support/kit.js";
 
@@ -45,5 +45,20 @@ describe("a refusal", () => {
     const { before, after, headersSent } = await seen;
     expect(after).toBe(before);
     expect(headersSent[1]).toBe(headersSent[0]);
+  });
+});
+
+it("the answer to a received webhook is not cached, and is answered once", async () => {
+  const url = await serve((_request, response) => {
+    replyReceived(response);
+    replyReceived(response);
+  });
+  const { headers, ...answer } = await send(url);
+  expect(answer).toEqual({ status: 200, body: '{"received":true}' });
+  expect(headers).toMatchObject({
+    "content-type": "application/json; charset=utf-8",
+    "content-length": "17",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
   });
 });

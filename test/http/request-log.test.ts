@@ -132,6 +132,16 @@ describe("the log", () => {
     expect(requests.map((arrived) => "log" in arrived)).toEqual([isLogged]);
   });
 
+  it("has the request id that the application gave", async () => {
+    const { logger, lines } = collectedLog();
+    const app = express().use((arrived, _response, next) =>
+      next(void Object.assign(arrived, { id: "req-7" })),
+    );
+    app.use(paymentRouter(testKit({ logger })));
+    await request(app).get("/webhook").expect(405);
+    expect(lines).toMatchObject([{ reqId: "req-7" }]);
+  });
+
   it("says why a webhook was refused, with its error code", async () => {
     const { app, lines } = await logged();
     const { headers, rawBody } = signed(completedBody());

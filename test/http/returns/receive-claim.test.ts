@@ -293,6 +293,36 @@ describe("an attack on the form", () => {
     expect([status, await claims()]).toEqual([422, []]);
   });
 
+  it("of posts that nothing could be kept of spends the budget of its address only", async () => {
+    const { post, claims, clock } = await open();
+    clock.now = started + minute;
+    // The budget must not be refilled meanwhile.
+    const stopped = jest.spyOn(performance, "now").mockReturnValue(performance.now());
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 60; sent++) statuses.push((await post("MVK-1")).status);
+    expect(new Set(statuses)).toEqual(new Set([303]));
+    const answer = await post("MVK-1");
+    stopped.mockRestore();
+    expect([answer.status, headerOf(answer, "retry-after")]).toEqual([429, "3"]);
+    expect(await claims()).toEqual([]);
+  });
+
+  it("of a customer who came too early leaves the budget of the payment", async () => {
+    const { post, claims, clock } = await open();
+    clock.now = started + minute;
+    for (let sent = 0; sent < 6; sent++) await post("MVK-1");
+    clock.now = started + 2 * minute;
+    expect((await post("MVK-1")).status).toBe(303);
+    expect(await claims()).toHaveLength(1);
+  });
+
+  it("with a long number is shown the first 40 characters, and nothing of a body that is too long", async () => {
+    const { post } = await open();
+    const valueIn = ({ body }: Answer) => /name="number"\s+value="([^"]*)"/.exec(body)?.[1] ?? "";
+    expect(valueIn(await post("x".repeat(300)))).toBe("x".repeat(40));
+    expect(valueIn(await post("x".repeat(2048)))).toBe("");
+  });
+
   it("of ten thousand posts makes a handful of writes, leaves three claims, and decides nothing", async () => {
     const { store, payments, claims, lines } = await open();
     const handler = fetchHandler(paymentRouter(payments));

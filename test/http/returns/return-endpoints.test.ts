@@ -86,6 +86,33 @@ describe("a return page", () => {
     expect((await send(url, { path: `${success}~` })).body).not.toContain("/orders/");
   });
 
+  it("has links to the order and to another attempt, each to its own address", async () => {
+    const { url } = await open({
+      payment: { state: "failed", open: false },
+      returns: {
+        backUrl: "/back",
+        orderUrl: "/orders/{reference}",
+        payAgainUrl: "/pay-again/{reference}?instead={clientId}",
+      },
+    });
+    const { body } = await send(url, { path: success });
+    expect(body.match(/<a class="button [^"]*" href="[^"]*"/g)?.map((link) => link.slice(17))).toEqual([
+      'main again" href="/pay-again/order-1?instead=c-1"',
+      'main" href="/orders/order-1"',
+      'claim" href="?claim"',
+      'plain" href="/back"',
+    ]);
+  });
+
+  it("allows nothing in its policy but its own style, script and state", async () => {
+    const { url } = await open();
+    const { headers } = await send(url, { path: success });
+    expect(String(headers["content-security-policy"]).replaceAll(/nonce-[^']+/g, "nonce")).toBe(
+      "default-src 'none'; style-src 'nonce'; script-src 'nonce'; connect-src 'self'; img-src data:; " +
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+  });
+
   it("is the merchant's own with the option render, which gets the nonce and the language", async () => {
     const render: ReturnOptions["render"] = ({ state, payment }, { nonce, language }) =>
       JSON.stringify({ state, reference: payment.reference, nonce, language });
@@ -102,6 +129,13 @@ describe("a return that is redirected", () => {
     const { url } = await open({ returns: { successUrl: "/paid", cancelUrl: "/canceled" } });
     expect((await send(url, { path: success })).headers["location"]).toBe("/paid");
     expect((await send(url, { path: cancel })).headers["location"]).toBe("/canceled");
+  });
+
+  it("goes there instead of to the form of a claim", async () => {
+    const payment = { successReturnedAt: new Date(Date.now() - 3_600_000).toISOString() };
+    const { url } = await open({ payment, returns: { successUrl: "/paid" } });
+    const { status, headers } = await send(url, { path: `${success}?claim` });
+    expect([status, headers["location"]]).toEqual([303, "/paid"]);
   });
 
   it("is shown as a page where only the other kind has an address", async () => {

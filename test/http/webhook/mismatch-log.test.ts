@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import request from "supertest";
 import { mismatchLog } from "../../../src/http/webhook/webhook-endpoint.js";
 import { appOf, closeAll, testKit } from "../../support/kit.js";
@@ -61,6 +64,18 @@ describe("the log of signatures that do not match", () => {
     expect(written()).toEqual([]);
     await post("the service");
     expect(written()).toMatchObject([{ received: 1, mismatched: 1 }]);
+  });
+
+  it("has the command for the directory in which refused webhooks are kept", async () => {
+    const { logger, written } = collected();
+    const folder = mkdtempSync(path.join(tmpdir(), "tillkit-refused-"));
+    const keepRefused = path.join(folder, "kept");
+    const { headers, rawBody } = signed(completedBody());
+    const app = appOf(testKit({ logger, webhook: { keepRefused } }));
+    await request(app).post("/payments/webhook").set(headers).send(`${rawBody.toString()} `).expect(401);
+    expect(written()).toMatchObject([{ msg: expect.stringContaining(`--kept ${keepRefused}`) as string }]);
+    await closeAll();
+    rmSync(folder, { recursive: true });
   });
 
   it("counts what came since the line before, and has at most one line in a minute", () => {

@@ -56,6 +56,18 @@ describe.each(versions)("the raw body, on %s,", (_, express) => {
     expect((await post(app, "/payments/webhook")).status).toBe(200);
   });
 
+  it.each([
+    ["a Buffer", (bytes: Buffer) => bytes],
+    ["a Uint8Array", (bytes: Buffer) => new Uint8Array(bytes)],
+  ])("is taken from rawBody, where a hosting platform has kept it as %s", async (_, kept) => {
+    const app = express().use(express.raw({ type: "*/*" }), (incoming, _response, next) => {
+      Object.assign(incoming, { rawBody: kept(incoming.body as Buffer), body: { parsed: true } });
+      next();
+    });
+    app.use("/payments", router() as never);
+    expect((await post(app, "/payments/webhook")).status).toBe(200);
+  });
+
   it("whose body a JSON parser has read gets a 500 that names the fix; no body is serialised again", async () => {
     const payments = testKit();
     const rejected: { code: string; status: number }[] = [];
