@@ -4,6 +4,8 @@ import net, { type AddressInfo } from "node:net";
 /** A proxy between a client and its database, which counts round trips and injects faults. */
 export interface DatabaseProxy {
   url: string;
+  /** Returns the number of open connections. */
+  connections: () => number;
   /** Returns how often clients that sent this text sent something after the server did. */
   roundTrips: (text: string) => number;
   /** Drops all bytes of clients that sent this text, and of their servers, from now on. */
@@ -55,6 +57,7 @@ export async function proxyTo(target: string): Promise<DatabaseProxy> {
   const of = (text: string): Pair[] => pairs.filter(({ said }) => said.includes(text));
   return {
     url: url.href,
+    connections: () => pairs.filter(({ client }) => !client.destroyed).length,
     roundTrips: (text) => of(text).reduce((sum, { roundTrips }) => sum + roundTrips, 0),
     hang: (text) => {
       for (const { client, upstream } of of(text))

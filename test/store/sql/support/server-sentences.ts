@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { type SqlPaymentStore } from "tillkit/sql";
+import { type SqlPaymentStore, type SqlTx } from "tillkit/sql";
 import { testStore } from "tillkit/testing";
 import { tableProbe } from "./application-writes.js";
+import { proxyTo } from "./database-proxy.js";
 import { startUpSentences } from "./start-up-sentences.js";
 import { tablePrefixes } from "./table-prefixes.js";
 import { transactionSentences } from "./transaction-sentences.js";
@@ -13,7 +14,10 @@ interface Server<Pool, OtherPool> {
   pool: Pool;
   /** A pool for the statements of the application, where the driver has another kind of pool. */
   otherPool?: OtherPool;
-  create: (source: string | Pool | OtherPool, options?: { tablePrefix: string }) => SqlPaymentStore;
+  create: (
+    source: string | Pool | OtherPool,
+    options?: { tablePrefix: string; maxConnections?: number },
+  ) => SqlPaymentStore;
   /** The first placeholder of this database. */
   first: "?" | "$1";
   /** An address at which no server is. */
@@ -94,5 +98,86 @@ export function serverSentences<
     silent.close();
   });
 
+  connectionSentences((at, options) => create(at, { tablePrefix, ...options }), url, first);
   return { tablePrefix, table };
+}
+
+const statements = {
+  $1: {
+    begin: { sent: "begin isolation", by: "start isolation" },
+    session: "select pg_backend_pid() as id",
+    isReadOnly: "do $$ begin raise exception using errcode = '25006'; end $$",
+  },
+  "?": {
+    begin: { sent: "start transaction", by: "start_transaction" },
+    session: "select connection_id() as id",
+    isReadOnly: "signal sqlstate 'HY000' set mysql_errno = 1836",
+  },
+} as const;
+
+/** Tests of the connections of a store's own pool. */
+function connectionSentences(
+  open: (url: string, options?: { maxConnections: number }) => SqlPaymentStore,
+  url: string,
+  first: "?" | "$1",
+): void {
+  const { begin, session, isReadOnly } = statements[first];
+
+  it("a connection keeps the process alive while it is used, and no longer", async () => {
+    const store = open(url);
+    let handle: { hasRef(): boolean } | undefined;
+    await store.transaction(async (tx) => {
+      const { connection } = (await tx.raw) as { connection: { stream: Record<string, typeof handle> } };
+      handle = connection.stream["_handle"];
+      expect(handle!.hasRef()).toBe(true);
+    });
+    expect(handle!.hasRef()).toBe(false);
+    await store.find("nobody");
+    expect(handle!.hasRef()).toBe(false);
+    await store.transaction(async (tx) => {
+      await tx.query("select 1");
+      expect(handle!.hasRef()).toBe(true);
+    });
+    await store.close();
+  });
+
+  it("gives each connection back whose begin or statement failed, however often", async () => {
+    const proxy = await proxyTo(url);
+    const store = open(proxy.url, { maxConnections: 5 });
+    await store.migrate();
+    proxy.replace(begin.sent, begin.by);
+    for (let n = 0; n < 6; n++) await expect(store.transaction(async () => {})).rejects.toBeInstanceOf(Error);
+    proxy.replace("", "");
+    for (let n = 0; n < 6; n++)
+      await expect(store.query("select * from no_such_table")).rejects.toThrow("no_such_table");
+    expect((await store.transaction((tx) => tx.query("select 1 as one"))).rows).toEqual([{ one: 1 }]);
+    await store.close();
+    proxy.close();
+  });
+
+  it("uses no connection any more that was open when the server said that it is read-only now", async () => {
+    const store = open(url);
+    const sessionOf = async (tx: SqlTx) => (await tx.query<{ id: number }>(session)).rows[0]!.id;
+    const twoSessions = () =>
+      store.transaction(async (tx) => [await sessionOf(tx), await store.transaction(sessionOf)]);
+    const before = await twoSessions();
+    await expect(store.query(isReadOnly)).rejects.toBeInstanceOf(Error);
+    const after = await twoSessions();
+    expect(after.filter((id) => before.includes(id))).toEqual([]);
+    await store.close();
+  });
+
+  it("opens at most maxConnections connections, the one that records included", async () => {
+    const proxy = await proxyTo(url);
+    const store = open(proxy.url, { maxConnections: 5 });
+    await store.migrate();
+    await Promise.all(
+      Array.from({ length: 12 }, () => store.transaction((tx) => tx.query("select 1 as one"))),
+    );
+    const pooled = proxy.connections();
+    while (proxy.connections() === pooled) await store.record({ eventKeys: ["k"] }, () => ({}));
+    expect(proxy.connections()).toBe(5);
+    await store.close();
+    proxy.close();
+  });
 }
