@@ -1,6 +1,7 @@
 import { Pool } from "pg";
 import { postgresStore } from "tillkit/sql";
-import { payment } from "../../../../src/store/exam/checks/fixtures.js";
+import { event, payment } from "../../../../src/store/exam/checks/fixtures.js";
+import { settled } from "../../../../src/store/exam/checks/steps.js";
 import { serverSentences } from "../support/server-sentences.js";
 
 const url = process.env["TILLKIT_TEST_POSTGRES_URL"];
@@ -72,6 +73,31 @@ function examine(url: string): void {
     expect(woken).toBe(2);
     stop();
     await Promise.all([listening.close(), saving.close()]);
+  });
+
+  it("wakes other processes when events were recorded, and when dead dispatches were revived", async () => {
+    const [listening, saving] = [url, pool].map((source) => postgresStore(source, { tablePrefix }));
+    let next = (): void => undefined;
+    const wakeUp = (): Promise<void> => new Promise((resolve) => (next = resolve));
+    const subscribed = wakeUp();
+    const stop = listening!.wake!(() => next());
+    await subscribed;
+    const handler = `${tablePrefix}woken`;
+    const handlers = [{ event: "payment.overdue", name: handler } as const];
+    await saving!.registerHandlers(handlers);
+
+    const recorded = wakeUp();
+    const overdue = event("overdue", { type: "payment.overdue" });
+    await saving!.record({ clientIds: ["nobody"] }, () => ({ events: [overdue] }));
+    expect(await recorded).toBeUndefined();
+    const [claim] = await saving!.claim({ handlers, limit: 1, leaseMs: 60_000 });
+    await settled(saving!, claim!, { state: "dead", error: "no" });
+
+    const revived = wakeUp();
+    expect(await saving!.dead({ handler, revive: true, limit: 1 })).toHaveLength(1);
+    expect(await revived).toBeUndefined();
+    stop();
+    await Promise.all([listening!.close(), saving!.close()]);
   });
 
   it("listens again after its connection broke", async () => {
