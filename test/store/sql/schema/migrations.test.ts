@@ -97,6 +97,57 @@ onEachDatabase("tables of an older version", (kind) => {
     await Promise.all(stores.map((one) => one.close()));
   });
 
+  it("show what a person has to see, also what was stored before there were such lists", async () => {
+    await openAtVersion({ sqlite: 14, postgres: 12, mysql: 10 }[kind]);
+    const payments = [
+      ["withheld", "completed", null, "unsettled"],
+      ["settled", "completed", null, "accepted"],
+      ["uncertain", "uncertain", null, null],
+      ["creating", "creating", at, null],
+      ["created now", "creating", null, null],
+      ["late", "pending", at, null],
+      ["pending", "pending", null, null],
+    ].map((row) => row.map((value) => (value === null ? "null" : `'${value}'`)));
+    for (const [id, state, overdueAt, withheld] of payments)
+      await run(`insert into @payments (client_id, reference, total_value, total_currency, state, overdue_at, withheld,
+        created_at, updated_at) values (${id}, ${id}, '1475', 'KMF', ${state}, ${overdueAt}, ${withheld}, '${at}', '${at}')`);
+    const webhooks = [
+      ["open", "mismatch", "null"],
+      ["resolved", "mismatch", "null"],
+      ["bad", "inadmissible", "null"],
+      ["parked", "unmatched", "1"],
+      ["dismissed", "unmatched", "null"],
+      ["asked", "unconfirmed", "1"],
+      ["done", "applied", "null"],
+    ];
+    for (const [id, outcome, parked] of webhooks)
+      await run(`insert into @webhooks (receipt_id, event_key, outcome, raw_body, covers, received_at, parked)
+        values ('${id}', '${id}', '${outcome}', 'abc', 'body', '${at}', ${parked})`);
+    await run(`insert into @resolutions (id, client_id, action, receipt_id, reason, resolved_by, resolved_at)
+      values ('r1', 'late', 'dismissed', 'resolved', 'a test', 'Amina', '${at}')`);
+
+    const store = openStore(place.address);
+    const listed: Record<string, string[]> = {};
+    for (const need of ["paid_other_amount", "creation_uncertain", "overdue"] as const) {
+      const found = await store.list({ need, newestFirst: false, limit: 9 });
+      listed[need] = found.map(({ clientId }) => clientId);
+    }
+    for (const need of ["mismatched", "inadmissible", "unmatched", "unconfirmed"] as const) {
+      const found = await store.webhooks({ need, limit: 9 });
+      listed[need] = found.map(({ receiptId }) => receiptId);
+    }
+    expect(listed).toEqual({
+      paid_other_amount: ["withheld"],
+      creation_uncertain: ["creating", "uncertain"],
+      overdue: ["late"],
+      mismatched: ["open"],
+      inadmissible: ["bad"],
+      unmatched: ["parked"],
+      unconfirmed: ["asked"],
+    });
+    await store.close();
+  });
+
   it("are upgraded after an upgrade was interrupted", async () => {
     await fillVersion1();
     const [, second] = stepsFor(place, "");
