@@ -81,6 +81,15 @@ it("binds booleans, dates and bytes", async () => {
   await store.close();
 });
 
+it("writes nothing outside of a transaction", async () => {
+  const store = sqliteStore(nextFile());
+  await store.transaction((tx) => tx.query("create table orders (id text)"));
+  for (const sql of ["insert into orders values ('a')", "drop table orders"])
+    await expect(store.query(sql)).rejects.toThrow("readonly");
+  expect((await store.query("select id from orders")).rows).toEqual([]);
+  await store.close();
+});
+
 it("keeps the tables of two prefixes in one file apart", async () => {
   const file = nextFile();
   const [shop, club] = [sqliteStore(file), sqliteStore(file, { tablePrefix: "club_" })];
@@ -164,7 +173,7 @@ describe("while another process holds the write lock", () => {
     await store.close();
   });
 
-  it("gives up at the deadline, and can read meanwhile", async () => {
+  it("gives up at the deadline, can read meanwhile, and begins again later", async () => {
     const store = sqliteStore(file, { busyTimeoutMs: 150 });
     const from = performance.now();
     const run = store.transaction(() => Promise.resolve());
@@ -173,6 +182,9 @@ describe("while another process holds the write lock", () => {
     expect(claim).toEqual([]);
     await expect(run).rejects.toMatchObject({ code: "store_busy" });
     expect(performance.now() - from).toBeGreaterThanOrEqual(149);
+    holder.stdin.end();
+    await once(holder, "exit");
+    expect(await store.transaction(() => Promise.resolve("free again"))).toBe("free again");
     await store.close();
   });
 });

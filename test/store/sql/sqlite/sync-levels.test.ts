@@ -86,6 +86,19 @@ describe("on SQLite", () => {
       hasLog ? { status: "rejected", reason: { code: "store_unavailable" } } : { status: "fulfilled" },
       { status: "rejected", reason: { message: "it failed" } },
     ]);
+    await expect(handle(succeeds)).resolves.toBeUndefined();
+    await close();
+  });
+
+  it("a transaction whose commit fails is rolled back, and the next one begins", async () => {
+    const { store, failures, close } = await watchedStore();
+    await store.transaction((tx) => tx.query("create table notes (text text)"));
+    failures.push(Object.assign(new Error("disk I/O error"), { errcode: 10 }));
+    const write = (text: string) =>
+      store.transaction((tx) => tx.query("insert into notes values (?)", [text]));
+    await expect(write("lost")).rejects.toMatchObject({ code: "store_unavailable" });
+    await write("kept");
+    expect((await store.query("select text from notes")).rows).toEqual([{ text: "kept" }]);
     await close();
   });
 });
