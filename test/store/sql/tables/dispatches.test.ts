@@ -100,7 +100,7 @@ onEachDatabase("leases", (kind) => {
 });
 
 // SQLite has one writer.
-onEachServer("dead dispatches", (kind) => {
+onEachServer("dispatches that another transaction changes", (kind) => {
   it("a dispatch that another process revives at the same moment is not revived again", async () => {
     const place = await openPlace(kind);
     const other = openPatientStore(place.address);
@@ -112,6 +112,22 @@ onEachServer("dead dispatches", (kind) => {
       await untilWaiting(place);
     });
     expect(await reviving).toEqual([]);
+    expect(await place.select("select state from @dispatches")).toEqual([{ state: "done" }]);
+    await other.close();
+    await place.remove();
+  });
+
+  it("a run that commits at the moment of a retirement stays done, and is not counted as retired", async () => {
+    const place = await openPlace(kind);
+    const other = openPatientStore(place.address);
+    const claim = await leased(place.store);
+    let retiring: Promise<number> | undefined;
+    await place.store.transaction(async (tx) => {
+      await place.store.settle(tx, { ...runOf(claim), state: "done" });
+      retiring = other.retire({ handler: ledger.name, limit: 10 });
+      await untilWaiting(place);
+    });
+    expect(await retiring).toBe(0);
     expect(await place.select("select state from @dispatches")).toEqual([{ state: "done" }]);
     await other.close();
     await place.remove();

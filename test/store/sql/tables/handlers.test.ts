@@ -68,7 +68,9 @@ onEachServer("handlers", (kind) => {
   it("a new handler gets the events whose transactions commit after its registration, and no others", async () => {
     const other = openPatientStore(place.address);
     await other.registerHandlers([ledger]);
-    await saved(other, { events: [event("before")] });
+    // More than the kit looks at, with numbers of which the number of the late event contains many.
+    const earlier = Array.from({ length: 1100 }, (_, n) => event(`before ${n}`));
+    await saved(other, { events: earlier });
     await place.store.transaction(async (tx) => {
       await place.store.save(tx, { events: [event("late")] });
       // This event has a higher number, and is committed before the registration.
