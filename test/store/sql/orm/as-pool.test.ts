@@ -5,8 +5,10 @@ import { pendingPayment } from "../../../support/webhooks.js";
 /** A connection or a pool, as both drivers have them. */
 interface Connection {
   query(statement: string | object): Promise<unknown>;
-  query(statement: string, callback: (error: unknown, answer: unknown) => void): void;
+  query(statement: string, callback: (error: unknown, ...answer: unknown[]) => void): void;
   connect(): Promise<Connection>;
+  connect(callback: (error: unknown, connection: Connection, release: () => void) => void): void;
+  getConnection: Connection["connect"];
   release(): void;
   end(): Promise<void>;
 }
@@ -181,6 +183,46 @@ onEachServer("the pool for ORMs", (kind) => {
     await expect(running).rejects.toMatchObject({ code: "transaction_poisoned" });
     expect(errors).toMatchObject([{ message: expect.stringContaining("no_such_table") as string }]);
   });
+
+  it("calls back with what the driver's own pool would give: the result, or rows and fields", async () => {
+    const answers = await run(
+      (pool) => new Promise((resolve) => pool.query("select 1 as one", (...given) => resolve(given))),
+    );
+    const row = { one: 1 };
+    const expected = { postgres: [null, { rows: [row] }], mysql: [null, [row], [{ name: "one" }]] };
+    expect(answers).toMatchObject(expected[kind]);
+  });
+
+  it.each(["connect", "getConnection"] as const)("calls back with a connection: %s", async (method) => {
+    await run(async (pool) => {
+      const [connection, release] = await new Promise<[Connection, () => void]>((resolve) => {
+        pool[method]((_, taken, giveBack) => resolve([taken, giveBack]));
+      });
+      await write(connection, "through a callback");
+      release();
+    });
+    expect(await names()).toEqual(["through a callback"]);
+  });
+
+  it("refuses in a shared transaction what could end the runs of other events", async () => {
+    await store.runShared!(async (part) => {
+      for (const statement of ["drop table no_such_table", "select 1; commit"]) {
+        const running = part((tx) => asPool<Connection>(tx).query(statement));
+        await expect(running).rejects.toMatchObject({ code: "transaction_control_refused" });
+      }
+      await part((tx) => write(asPool<Connection>(tx), "shared"));
+      return [];
+    });
+    expect(await names()).toEqual(["shared"]);
+  });
+
+  if (kind === "postgres")
+    it("reads values with the parsers of the ORM, where it has its own", async () => {
+      const types = { getTypeParser: () => (value: string) => `parsed ${value}` };
+      const read = (pool: Connection) => pool.query("select 1 as one");
+      const own = await store.transaction((tx) => read(asPool<Connection>(tx, undefined, types)));
+      expect([own, await run(read)]).toMatchObject([{ rows: [{ one: "parsed 1" }] }, { rows: [{ one: 1 }] }]);
+    });
 
   it("opens the transaction of a handler with its first statement, and shares it with other pools of the same tx", async () => {
     await store.runHandler(
