@@ -52,4 +52,28 @@ describe("the stores of a check", () => {
     const result = await runCheck(["it is known", check, "save"], { create });
     expect(result).toMatchObject({ outcome: "failed", reason: "it is not" });
   });
+
+  it("are both closed after the check", async () => {
+    const ended: string[] = [];
+    const open = (name: string) => async () =>
+      Object.assign(new MemoryStore(), { close: async () => void ended.push(name) });
+    const check = async () => {};
+    await runCheck(["it is known", check, "save"], { create: open("first"), reopen: open("second") });
+    expect(ended).toEqual(["second", "first"]);
+  });
+});
+
+it("a failed check shows its last 15 calls", async () => {
+  const check = async (store: MemoryStore) => {
+    for (let call = 1; call <= 20; call++) await store.find(`c-${call}`);
+    throw new Error("it is not");
+  };
+  const { calls } = await runCheck(["it is known", check as never, "save"], {
+    create: async () => new MemoryStore(),
+  });
+  expect(calls).toHaveLength(15);
+  expect([calls!.at(0), calls!.at(-1)]).toEqual([
+    'store.find("c-6") → undefined',
+    'store.find("c-20") → undefined',
+  ]);
 });

@@ -2,6 +2,7 @@ import { MemoryStore, storeOver } from "tillkit";
 import { type SqlPaymentStore, sqliteStore } from "tillkit/sql";
 import { examineStore, testStore } from "tillkit/testing";
 import { temporaryFiles } from "../sql/support/temporary-files.js";
+import { memoryAdapter } from "../over/memory-adapter.js";
 import { type Defect, defects } from "./defective-stores.js";
 
 const nextFile = temporaryFiles();
@@ -146,6 +147,26 @@ describe("a check without its probe", () => {
   });
 });
 
+describe("a store whose adapter fails one check", () => {
+  it("is not examined further, also if a later check of the adapter passes", async () => {
+    const adapter = memoryAdapter();
+    const scan: typeof adapter.scan = async (range, tx) => (await adapter.scan(range, tx)).slice(1);
+    const checks = new Map<string, () => Promise<void>>();
+    testStore({
+      name: "it",
+      create: async () => storeOver({ ...adapter, scan }),
+      test: (name, run) => checks.set(name.slice("it: ".length), run),
+    });
+    const run = (check: string) => checks.get(check)!();
+    await expect(
+      run("scan returns no more than `limit` records, and no fewer where there are more"),
+    ).rejects.toThrow("This does not hold");
+    await run("now returns the database's clock in milliseconds, anew in each call");
+    const further = run("find returns undefined for a payment that is not stored");
+    await expect(further).rejects.toThrow("Not examined, because checks of the adapter failed.");
+  });
+});
+
 describe("a store that lacks a member", () => {
   it("fails its checks", async () => {
     const check = "due returns old payments that are still awaited, and no others";
@@ -175,6 +196,19 @@ describe("the exam outside of a test runner", () => {
         { outcome: "failed", reason: expect.stringContaining("Access denied") },
       ]);
     }
+  });
+
+  it("waits for a slow store, and keeps the process alive no longer than it runs", async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
+    const before = timers();
+    const results = await examineStore({
+      create: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        throw new Error("no database");
+      },
+    });
+    expect(results).toMatchObject([{ outcome: "failed", reason: "no database" }]);
+    expect(timers()).toBe(before);
   });
 
   it("goes on after checks that fail in different ways", async () => {

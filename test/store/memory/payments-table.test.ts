@@ -37,6 +37,16 @@ describe("payments in memory", () => {
     expect(await store.findMany({ serviceIds: ["s-p1"] })).toEqual([]);
   });
 
+  it("are found from outside by the service id that a transaction takes from them", async () => {
+    const first = payment("p1", { serviceId: "s1" });
+    await saved(store, { created: [first] });
+    await store.transaction(async (tx) => {
+      await store.save(tx, { updated: [payment("p1", { serviceId: "s2" })] });
+      expect(await store.findMany({ serviceIds: ["s1"] })).toEqual([first]);
+      expect(await store.findMany({ serviceIds: ["s2"] })).toEqual([]);
+    });
+  });
+
   it("are read from outside as they were committed, while a transaction writes", async () => {
     const first = payment("p1", { reference });
     await saved(store, { created: [first] });

@@ -206,6 +206,8 @@ describe("a store over an adapter", () => {
       await expect(store.save(tx, { updated: [payment("unknown")] })).rejects.toMatchObject({
         code: "store_conflict",
       });
+      const later = store.save(tx, { created: [payment("c2", "order-2")] });
+      await expect(later).rejects.toMatchObject({ code: "transaction_poisoned" });
     });
     await expect(swallowing).rejects.toMatchObject({ code: "transaction_poisoned" });
     expect(await store.find("c1")).toBeUndefined();

@@ -20,6 +20,20 @@ describe.each(stores)("the history of %s", (_, open) => {
     expect((await store.history("p1")).events).toMatchObject([{ id: "e3" }]);
   });
 
+  it("has no dispatch of an event that was pruned, also where it was revived before", async () => {
+    const store = open();
+    await store.registerHandlers([ledger]);
+    await saved(store, { events: [event("e1", { clientId: "p1" })] });
+    for (const state of ["dead", "done"] as const) {
+      const [claim] = await claimed(store, [ledger]);
+      await settled(store, claim!, { state });
+      await store.dead({ revive: true, limit: 1, run: "run-1" });
+    }
+    expect(await store.revived({ run: "run-1", limit: 9 })).toHaveLength(1);
+    await store.prune(page);
+    expect(await store.revived({ run: "run-1", limit: 9 })).toEqual([]);
+  });
+
   it("shows the last 20 ends of a dispatch, and no error while a revived one waits", async () => {
     const store = open();
     await store.registerHandlers([ledger]);

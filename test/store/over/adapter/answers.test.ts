@@ -16,6 +16,11 @@ describe("what an adapter throws", () => {
     expect(failureOf("write", error)).toBe(error);
   });
 
+  it.each([TypeError, ReferenceError, SyntaxError, RangeError])("is a bug of the adapter: %p", (Bug) => {
+    const error = new Bug("it is wrong");
+    expect(failureOf("scan", error)).toMatchObject({ code: "adapter_defective", cause: error });
+  });
+
   it.each([
     ["without a code", new Error("connection lost")],
     ["with a code of a driver", new OtherTillkitError("ECONNRESET")],
