@@ -1,5 +1,5 @@
 import { storeOver } from "tillkit";
-import { webhook } from "../../../../src/store/exam/checks/fixtures.js";
+import { at, payment, webhook } from "../../../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../../../src/store/exam/checks/steps.js";
 import { pendingPayment } from "../../../support/webhooks.js";
 import { memoryAdapter } from "../memory-adapter.js";
@@ -14,6 +14,19 @@ it("what is counted may have more entries than one page of an index", async () =
   for (let at = 0; at < webhooks.length; at += 10)
     await saved(store, { webhooks: webhooks.slice(at, at + 10) });
   expect(await store.counts()).toMatchObject({ parked: 1001 });
+});
+
+it("a list may need more than one page of an index, in both orders", async () => {
+  const store = storeOver(memoryAdapter());
+  const ids = Array.from({ length: 130 }, (_, n) => `p${100 + n}`);
+  const reported = { status: "sent", at: at(1), verified: [], providerId: "MVK" };
+  for (const [n, id] of ids.entries())
+    await saved(store, { created: [payment(id, n % 2 === 0 ? { reported } : {})] });
+  const wanted = ids.filter((_, n) => n % 2 === 0);
+  const list = async (newestFirst: boolean) =>
+    (await store.list({ providerId: "MVK", newestFirst, limit: 100 })).map(({ clientId }) => clientId);
+  expect(await list(false)).toEqual(wanted);
+  expect(await list(true)).toEqual(wanted.toReversed());
 });
 
 describe("a store over an adapter", () => {

@@ -45,6 +45,21 @@ describe("the dispatches of a store over an adapter", () => {
     expect(await waiting()).toMatchObject([{ since: due }]);
   });
 
+  it("ended at the time of the database's clock", async () => {
+    const events = ["e1", "e2"].map((id) => event(id, { clientId: "p1" }));
+    await savedInPieces(store, "events", events);
+    const [first] = await claim();
+    await settled(store, first!, { state: "done" });
+    const settledAt = new Date(now).toISOString();
+    now += hourMs;
+    await store.retire({ handler: "ledger", limit: 10 });
+    const retiredAt = new Date(now).toISOString();
+    expect((await store.history("p1")).dispatches).toMatchObject([
+      { state: "done", settledAt },
+      { state: "retired", settledAt: retiredAt },
+    ]);
+  });
+
   it("are claimed beside any number of others that wait longer than any earlier version let them wait", async () => {
     await save("e1", "e2");
     for (const one of await claim()) await settled(store, one, { state: "failed", retryInMs: 60 * dayMs });
