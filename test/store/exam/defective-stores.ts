@@ -9,7 +9,7 @@ export interface Defect {
 }
 
 /** Returns the store with some members replaced. */
-function but(store: SqlPaymentStore, replaced: Partial<SqlPaymentStore>): SqlPaymentStore {
+export function but(store: SqlPaymentStore, replaced: Partial<SqlPaymentStore>): SqlPaymentStore {
   return new Proxy(store, {
     get: (_, name) => {
       const member: unknown = Reflect.get(name in replaced ? replaced : store, name);

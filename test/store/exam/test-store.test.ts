@@ -3,6 +3,7 @@ import { type SqlPaymentStore, sqliteStore } from "tillkit/sql";
 import { examineStore, testStore } from "tillkit/testing";
 import { temporaryFiles } from "../sql/support/temporary-files.js";
 import { memoryAdapter } from "../over/memory-adapter.js";
+import { defectiveReaders } from "./defective-readers.js";
 import { type Defect, defects } from "./defective-stores.js";
 
 const nextFile = temporaryFiles();
@@ -220,7 +221,9 @@ describe("the exam outside of a test runner", () => {
   });
 });
 
-describe.each<Defect>(defects)("a store that $does", ({ spoil, caughtBy }) => {
+const all = [...defects, ...defectiveReaders];
+
+describe.each<Defect>(all)("a store that $does", ({ spoil, caughtBy }) => {
   const checks = examOf(spoil);
 
   it.each(caughtBy)("fails: %s", async (sentence) => {
@@ -236,7 +239,7 @@ describe.each<Defect>(defects)("a store that $does", ({ spoil, caughtBy }) => {
 
 describe("the same store without a defect", () => {
   const checks = examOf((store) => store);
-  const sentences = [...new Set(defects.flatMap(({ caughtBy }) => caughtBy))];
+  const sentences = [...new Set(all.flatMap(({ caughtBy }) => caughtBy))];
 
   it.each(sentences)("passes: %s", async (sentence) => {
     await expect(checks.get(sentence)!()).resolves.toBeUndefined();
