@@ -72,6 +72,7 @@ describe("testPayments", () => {
     expect(await settled()).toMatchObject([
       { handler: "payment.completed", state: "dead", error: "Error: there is no such order" },
     ]);
+    expect(await settled()).toHaveLength(1);
     expect(runs).toBe(3);
   });
 
