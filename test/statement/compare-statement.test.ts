@@ -490,11 +490,13 @@ ${row("", { value: "5", providerId: "MVK-5" })}\n${row("old-c", { providerId: ""
       currency: "KMF",
       time,
     }));
-    const run = compareStatement(await storeOf(), rows);
-    expect((await run.summary()).period).toEqual({
-      from: "2024-04-30T21:00:00.000Z",
-      to: "2024-05-03T02:00:00.000Z",
-    });
+    for (const inOrder of [rows, rows.toReversed()]) {
+      const run = compareStatement(await storeOf(), inOrder);
+      expect((await run.summary()).period).toEqual({
+        from: "2024-04-30T21:00:00.000Z",
+        to: "2024-05-03T02:00:00.000Z",
+      });
+    }
   });
 
   it("throws where no period is given and a row has no time, and where there is no row", async () => {

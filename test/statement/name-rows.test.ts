@@ -20,6 +20,20 @@ describe("a row without a clientId and a serviceId", () => {
     expect(summary).toMatchObject({ balanced: true, rows: { bad: 0, matched: 4 } });
   });
 
+  it("is matched by the day in the offset of its time", async () => {
+    const at = (createdAt: string) => ({ ...onDay(10, "100"), createdAt });
+    const store = await storeOf(
+      paid("a", at("2024-05-09T22:30:00.000Z")),
+      paid("b", at("2024-05-10T22:30:00.000Z")),
+    );
+    const { found, summary } = await compared(store, header, [
+      ",100,KMF,2024-05-10T12:00:00+03:00,",
+      ",100,KMF,2024-05-11T12:00:00+03:00,",
+    ]);
+    expect(found).toEqual([]);
+    expect(summary.rows).toMatchObject({ matched: 2 });
+  });
+
   it("reads each day of the statement once", async () => {
     const payments = Array.from({ length: 1200 }, (_, n) => paid(`p${n}`, onDay(10, `${n + 1}`)));
     const store = await storeOf(...payments);

@@ -32,7 +32,7 @@ describe("a row with a negative amount", () => {
         line: 3,
         clientId: "a",
         reference: "order-a",
-        statement: { value: "500", currency: "KMF" },
+        statement: { value: "500", currency: "KMF", time: "2024-05-20T10:00:00.000Z" },
         stored: { value: "1475", state: "completed" },
         key: expect.stringMatching(/^row:[0-9a-f]{24}$/),
       },

@@ -132,6 +132,11 @@ describe("a statement in CSV", () => {
         fixed: { currency: "KMF" },
       }),
     ).toEqual(["1 a 5 KMF"]);
+    const fixed = { currency: "KMF", source: "MVK", status: "paid" };
+    expect(await rowsOf("clientId,value,source\na,5,\nb,6,HOL", { fixed })).toMatchObject([
+      { clientId: "a", ...fixed },
+      { clientId: "b", ...fixed, source: "HOL" },
+    ]);
     const [row] = await rowsOf("id,clientId,value,currency\ns,a,1,KMF", { columns: { serviceId: false } });
     expect(row).toMatchObject({ clientId: "a", serviceId: undefined });
   });
