@@ -1,5 +1,16 @@
+import { type Payment } from "tillkit";
 import { makeReturnToken } from "../../src/checkout/return-token.js";
-import { newestAttempt } from "../../src/model/attempts.js";
+import {
+  firstPaid,
+  isOfShop,
+  isOtherTransfer,
+  isPaidBack,
+  newestAttempt,
+  paysOrder,
+  reportedTotal,
+  sameTotal,
+} from "../../src/model/attempts.js";
+import { type PaymentReport } from "../../src/model/payment-report.js";
 import { until } from "../promises/processes/members.js";
 import { onEachStore } from "../operations/attention/each-store.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
@@ -38,4 +49,80 @@ it("the newest attempt beside an adopted payment is none that another one replac
   const newest = pendingPayment({ clientId: "c-2", returnKeyHash: "hash-2" });
   const replaced = pendingPayment({ clientId: "c-1", returnKeyHash: "hash-1", replacedBy: "c-2" });
   expect(newestAttempt(adopted, [replaced, newest, adopted])).toBe(newest);
+});
+
+describe("a payment of an order", () => {
+  const paid = (n: number, over: Partial<Payment> = {}) =>
+    pendingPayment({
+      clientId: `c-${n}`,
+      state: "completed",
+      completedAt: `2026-11-20T10:0${n}:00.000Z`,
+      ...over,
+    });
+
+  it("is its first one by its time, unless it is marked as the second one, or does not pay the order", () => {
+    const [first, second] = [paid(1), paid(2)];
+    expect(firstPaid([second, first])).toBe(first);
+    expect(firstPaid([paid(1, { attention: "paid_twice" }), second])).toBe(second);
+    for (const withheld of ["unsettled", "refunded"] as const) {
+      expect(paysOrder(paid(1, { withheld }))).toBe(false);
+      expect(firstPaid([paid(1, { withheld }), second])).toBe(second);
+    }
+    expect(paysOrder(first)).toBe(true);
+    expect(firstPaid([pendingPayment()])).toBeUndefined();
+  });
+
+  it("is paid back when all that was received has gone back", () => {
+    const received = { value: "1470", currency: "KMF" };
+    expect(isPaidBack(paid(1))).toBe(false);
+    expect(isPaidBack(paid(1, { refunded: "1475.00" }))).toBe(true);
+    expect(isPaidBack(paid(1, { received, refunded: "1470" }))).toBe(true);
+    expect(isPaidBack(paid(1, { received, refunded: "1475" }))).toBe(false);
+  });
+
+  it("has a total of its own value and currency", () => {
+    const total = { value: "1475", currency: "KMF" };
+    expect(sameTotal(total, { value: "1475.0", currency: "KMF" })).toBe(true);
+    expect(sameTotal(total, { value: "1475", currency: "EUR" })).toBe(false);
+    expect(sameTotal(total, { value: "1470", currency: "KMF" })).toBe(false);
+  });
+
+  it("is of the shop by its prefix, and of any shop if it was adopted", () => {
+    expect(isOfShop(paid(1, { returnKeyHash: "hash" }), "c-")).toBe(true);
+    expect(isOfShop(paid(1, { returnKeyHash: "hash" }), "d-")).toBe(false);
+    expect(isOfShop(paid(1), "d-")).toBe(true);
+    expect(isOfShop(paid(1, { returnKeyHash: "hash" }))).toBe(true);
+  });
+});
+
+describe("a report of a transfer", () => {
+  const report = (id: string, verified = {}, untrusted = {}) =>
+    ({ kind: "payment", verified: { id, ...verified }, untrusted }) as unknown as PaymentReport;
+
+  it("is another one with another service id or number, signed or not, and the same one without", () => {
+    const one = report("s-1", { providerId: "MVK-1" });
+    expect(isOtherTransfer(one, report("s-1", { providerId: "MVK-1" }))).toBe(false);
+    expect(isOtherTransfer(one, report("s-1"))).toBe(false);
+    expect(isOtherTransfer(one, undefined)).toBe(false);
+    expect(isOtherTransfer(one, report("s-2", { providerId: "MVK-1" }))).toBe(true);
+    expect(isOtherTransfer(one, report("s-1", { providerId: "MVK-2" }))).toBe(true);
+    expect(isOtherTransfer(one, report("s-1", {}, { providerId: "MVK-2" }))).toBe(true);
+    expect(isOtherTransfer(undefined, one)).toBe(true);
+  });
+
+  it("has an amount only if it is one", () => {
+    const total = (value: string) =>
+      reportedTotal(report("s-1", { "total.value": value, "total.currency": "KMF" }));
+    expect(total("1475")).toEqual({ value: "1475", currency: "KMF" });
+    for (const value of ["0", "-5", "1475.5"]) expect(total(value)).toBeUndefined();
+  });
+});
+
+it("the newest attempt is the end of the replacements, also where they form a circle", () => {
+  const attempt = (n: number, replacedBy?: string) =>
+    pendingPayment({ clientId: `c-${n}`, returnKeyHash: "hash", ...(replacedBy && { replacedBy }) });
+  const all = [attempt(1, "c-2"), attempt(2, "c-3"), attempt(3)];
+  expect(newestAttempt(all[0]!, all)).toBe(all[2]);
+  const circle = [attempt(1, "c-2"), attempt(2, "c-1")];
+  expect(circle).toContain(newestAttempt(circle[0]!, circle));
 });

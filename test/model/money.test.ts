@@ -8,6 +8,7 @@ import {
   isPositive,
   minorUnits,
   parseAmount,
+  restText,
   sameValue,
 } from "../../src/model/money.js";
 import { codeOf } from "../webhook/signature/refusal.js";
@@ -141,6 +142,11 @@ describe("amounts", () => {
       }),
     );
   });
+});
+
+it("the rest of a refund says what is left, or that nothing is", () => {
+  expect(restText({ value: "975", currency: "KMF" })).toBe("975 KMF left");
+  expect(restText({ value: "0.00", currency: "EUR" })).toBe("all of it has gone back");
 });
 
 describe("an amount to collect", () => {
