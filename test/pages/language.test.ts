@@ -39,4 +39,10 @@ describe("the language of a page", () => {
   ] as const)("is, where the browser asks for %j and the payment has %j, %s", (accepted, tag, language) => {
     expect(readLanguage(asking(accepted), tag)).toBe(language);
   });
+
+  it("can be another one that the page has", () => {
+    expect(readLanguage(asking("ar"), undefined, ["ar"])).toBe("ar");
+    expect(readLanguage(asking("en"), "ar-KM", ["sw", "ar"])).toBe("ar");
+    expect(readLanguage(asking("sw"), undefined, ["ar"])).toBe("en");
+  });
 });
