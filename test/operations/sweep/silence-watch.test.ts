@@ -133,45 +133,117 @@ describe.each(Object.entries(shops))("a shop that %s", (name, shop) => {
   );
 });
 
+/** Payments of each minute from this one, whose webhooks came after a second, unless there is no channel. */
+const ofMinutes = (from: number, count: number, ...channels: (string | undefined)[]): SentTimes[] =>
+  Array.from({ length: count }, (_, n) => ({
+    sentAt: (from + n) * minute,
+    firstAt: channels.length > 0 ? (from + n) * minute + 1000 : undefined,
+    channel: channels[n % channels.length],
+  }));
+
+/** Makes a watch without a kit. `lookAt` looks at these payments as if it were that minute. */
+function watchTimes() {
+  let [now, listed] = [0, [] as Payment[]];
+  const told: string[] = [];
+  const silence = createSilenceWatch({
+    store: { list: async () => listed },
+    cautiousNow: () => new Date(start + now),
+    notify: (type, notice) => {
+      const { channel = "all" } = notice as NoticeMap["webhooks.silent"];
+      told.push(`${type.slice("webhooks.".length)} ${channel}`);
+    },
+  });
+  const lookAt = async (minutes: number, times: readonly SentTimes[]) => {
+    now = minutes * minute;
+    listed = times.map(({ sentAt, firstAt, channel }, n) =>
+      pendingPayment({
+        clientId: `c-${n}`,
+        checkoutUrl: "https://pay.example/1",
+        createdAt: at(sentAt),
+        ...(firstAt !== undefined && { firstWebhookAt: at(firstAt) }),
+        ...(channel !== undefined && {
+          reported: { status: "completed", source: channel, at: at(sentAt), verified: [] },
+        }),
+      }),
+    );
+    await silence.look();
+  };
+  return { lookAt, told, problem: silence.problem };
+}
+
 describe("a watch whose clock is put back", () => {
   it("measures a silence from the newest webhook, and sees webhooks come again", async () => {
-    const ofMinutes = (from: number, count: number): SentTimes[] =>
-      Array.from({ length: count }, (_, n) => ({
-        sentAt: (from + n) * minute,
-        firstAt: (from + n) * minute + 1000,
-        channel: "mvola",
-      }));
-    const payments = (times: readonly SentTimes[]) =>
-      times.map(({ sentAt, firstAt }, n) =>
-        pendingPayment({
-          clientId: `c-${n}`,
-          checkoutUrl: "https://pay.example/1",
-          createdAt: at(sentAt),
-          ...(firstAt !== undefined && { firstWebhookAt: at(firstAt) }),
-        }),
-      );
-    let [now, listed] = [0, [] as Payment[]];
-    const told: string[] = [];
-    const silence = createSilenceWatch({
-      store: { list: async () => listed },
-      cautiousNow: () => new Date(start + now),
-      notify: (type) => void told.push(type),
-    });
-    const lookAt = async (time: number, times: readonly SentTimes[]) => {
-      [now, listed] = [time, payments(times)];
-      await silence.look();
-    };
+    const { lookAt, told } = watchTimes();
     // The clock is a day ahead, and then right again.
-    const ahead = ofMinutes(24 * 60, 40);
-    await lookAt((24 * 60 + 40) * minute, ahead);
-    const right = ofMinutes(0, 40);
-    await lookAt(40 * minute, [...ahead, ...right]);
-    const lost = ofMinutes(40, 40).map(({ sentAt }) => ({ sentAt, firstAt: undefined }));
-    await lookAt(120 * minute, [...ahead, ...right, ...lost]);
-    expect(told).toEqual(["webhooks.silent"]);
-    await lookAt(122 * minute, [...ahead, ...right, ...lost, ...ofMinutes(121, 1)]);
-    expect(told).toEqual(["webhooks.silent", "webhooks.recovered"]);
+    const ahead = ofMinutes(24 * 60, 40, undefined);
+    await lookAt(24 * 60 + 40, ahead);
+    const right = ofMinutes(0, 40, undefined);
+    await lookAt(40, [...ahead, ...right]);
+    const lost = ofMinutes(40, 40);
+    await lookAt(120, [...ahead, ...right, ...lost]);
+    expect(told).toEqual(["silent all"]);
+    await lookAt(122, [...ahead, ...right, ...lost, ...ofMinutes(121, 1, undefined)]);
+    expect(told).toEqual(["silent all", "recovered all"]);
   });
+
+  it("ends a silence that began before, with the first webhook after that", async () => {
+    const { lookAt, told, problem } = watchTimes();
+    const all = [...ofMinutes(0, 40, undefined), ...ofMinutes(40, 40)];
+    await lookAt(40, all.slice(0, 40));
+    await lookAt(120, all);
+    await lookAt(-60, all);
+    expect(told).toEqual(["silent all"]);
+    expect(problem()).toContain(`No webhook has come since ${at(-60 * minute)}`);
+    await lookAt(-58, [...all, ...ofMinutes(-59, 1, undefined)]);
+    expect(told).toEqual(["silent all", "recovered all"]);
+    expect(problem()).toBeUndefined();
+  });
+});
+
+describe("a watch of several channels", () => {
+  const before = ofMinutes(0, 100, "mvola", "holo");
+
+  it("tells a silence of all once, and measures the silence of each channel from its end", async () => {
+    const { lookAt, told } = watchTimes();
+    await lookAt(100, before);
+    const lost = ofMinutes(100, 100);
+    await lookAt(200, [...before, ...lost]);
+    expect(told).toEqual(["silent all"]);
+    const again = [...before, ...lost, ...ofMinutes(200, 1, "holo")];
+    await lookAt(201, again);
+    expect(told).toEqual(["silent all", "recovered all"]);
+    await lookAt(300, [...again, ...ofMinutes(201, 99, "holo")]);
+    expect(told).toEqual(["silent all", "recovered all", "silent mvola"]);
+  });
+
+  it("remembers a silent channel whose payments are too old to be read", async () => {
+    const { lookAt, told, problem } = watchTimes();
+    await lookAt(100, before);
+    await lookAt(150, [...before, ...ofMinutes(100, 50, "holo")]);
+    const later = ofMinutes(200, 100, "holo");
+    await lookAt(300, later);
+    expect(told).toEqual(["silent mvola"]);
+    expect(problem()).toContain('the channel "mvola"');
+    await lookAt(302, [...later, ...ofMinutes(301, 1, "mvola")]);
+    expect(told).toEqual(["silent mvola", "recovered mvola"]);
+    expect(problem()).toBeUndefined();
+  });
+
+  it("forgets a channel without webhooks that is not silent", async () => {
+    const { lookAt, told } = watchTimes();
+    await lookAt(100, before);
+    for (const minutes of [101, 500]) await lookAt(minutes, ofMinutes(minutes - 40, 40, "holo"));
+    expect(told).toEqual([]);
+  });
+});
+
+it("a watch keeps the usual time where only a few of the newest payments are old enough to tell", async () => {
+  const { lookAt, told } = watchTimes();
+  await lookAt(40, ofMinutes(0, 40, undefined));
+  const few = [...ofMinutes(40, 5, undefined), ...ofMinutes(45, 100)];
+  await lookAt(45, few.slice(0, 5));
+  await lookAt(145, few);
+  expect(told).toEqual(["silent all"]);
 });
 
 /** Returns the payment that was sent out in this minute. */

@@ -31,6 +31,28 @@ async function storeWith(changes: Parameters<typeof saved>[1]): Promise<MemorySt
   return store;
 }
 
+/** Makes a sweeper without a kit. Payments are overdue, and webhooks are raised, after a millisecond. */
+function sweeperOf(
+  store: MemoryStore,
+  {
+    lookups,
+    matched = async () => {},
+    ...over
+  }: {
+    lookups?: { sweep(): Promise<number> };
+    matched?: () => Promise<void>;
+    now?: () => Date;
+    cautiousNow?: () => Date;
+  },
+) {
+  const parts = { store, now, cautiousNow: now, newId: randomUUID, maxGroup: 9, ...over };
+  return createSweeper<MemoryTx>(
+    { ...parts, policy: {}, ready: async () => {}, announceEvents() {} } as never,
+    { overdueMs: 1, unmatchedAfterMs: 1 },
+    { recorder: { matched }, lookups },
+  );
+}
+
 /** Makes the first call of one of the store's methods return only the first row. */
 function showingOneAtFirst(store: MemoryStore): void {
   const stray = store.stray.bind(store);
@@ -118,6 +140,36 @@ describe("a sweep", () => {
     answer(1);
     expect(await first).toEqual({ overdue: 0, unmatched: 1, lookups: 1 });
     expect(await second).toEqual({ overdue: 1, unmatched: 0, lookups: 1 });
+  });
+
+  it("raises what is due also where the lookups fail, and fails then", async () => {
+    const store = await storeWith({ webhooks: [waiting("r-1")] });
+    const lookups = { sweep: () => Promise.reject(new Error("no such table")) };
+    const sweeper = sweeperOf(store, { lookups });
+    await expect(sweeper.sweep()).rejects.toThrow("no such table");
+    expect((await store.history("c-1")).events).toMatchObject([{ type: "payment.unmatched" }]);
+    expect(sweeper.failure()).toMatchObject({ count: 1, error: { message: "no such table" } });
+  });
+
+  it("raises nothing by a clock that may have jumped ahead", async () => {
+    const store = await storeWith({
+      created: [pendingPayment({ clientId: "c-9", createdAt: now().toISOString() })],
+      webhooks: [waiting("r-1", { receivedAt: now().toISOString() })],
+    });
+    const jumped = () => new Date("2027-11-20T10:00:00.000Z");
+    const sweep = (cautiousNow: () => Date) => sweeperOf(store, { now: jumped, cautiousNow }).sweep();
+    expect(await sweep(now)).toEqual({ overdue: 0, unmatched: 0, lookups: 0 });
+    expect(await sweep(jumped)).toEqual({ overdue: 1, unmatched: 1, lookups: 0 });
+  });
+
+  it("raises no webhook before those that are being matched", async () => {
+    const store = await storeWith({ webhooks: [waiting("r-1")] });
+    const matched = async () => {
+      await nextIteration();
+      await saved(store, { created: [pendingPayment()] });
+    };
+    expect(await sweeperOf(store, { matched }).sweep()).toMatchObject({ unmatched: 0 });
+    expect(await store.find("c-1")).toMatchObject({ state: "completed" });
   });
 
   it("raises a webhook that came after it looked only in the next sweep, when it was matched once more", async () => {
