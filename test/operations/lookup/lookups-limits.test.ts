@@ -2,9 +2,10 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { MemoryStore, type MemoryTx, type Payment } from "tillkit";
 import { Lookups, type LookupsOptions } from "../../../src/operations/lookup/lookups.js";
 import { LookupError, type PaymentReader, type ShownPayment } from "../../../src/service/index.js";
+import { webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../../src/store/exam/checks/steps.js";
 import { type Arrival } from "../../../src/webhook/recording/arrival.js";
-import { pendingPayment } from "../../support/webhooks.js";
+import { completedBody, pendingPayment } from "../../support/webhooks.js";
 import { shown } from "./service.js";
 
 const at = new Date("2026-11-20T12:00:00.000Z");
@@ -34,8 +35,10 @@ async function lookupsOf(
     read = async (serviceId) => shown(serviceId, { status: "pending", captured: false }),
     list = async () => [],
     record,
+    now = () => at,
     ...options
-  }: Partial<PaymentReader> & Partial<LookupsOptions> & { record?: (arrival: Arrival) => Promise<unknown> },
+  }: Partial<PaymentReader> &
+    Partial<LookupsOptions> & { record?: (arrival: Arrival) => Promise<unknown>; now?: () => Date },
 ) {
   const store = new MemoryStore();
   await saved(store, { created });
@@ -45,7 +48,7 @@ async function lookupsOf(
   const lookups = new Lookups<MemoryTx>(
     {
       store,
-      now: () => at,
+      now,
       cautiousNow: () => at,
       newId: () => "an-id",
       ready: async () => {},
@@ -93,6 +96,42 @@ describe("one sweep of lookups", () => {
     const { lookups, asked } = await lookupsOf(due(40), { perSecond: 1000, sweepMs: 15 });
     expect(await lookups.sweep()).toBe(15);
     expect(asked).toEqual(due(15).map(({ serviceId }) => serviceId));
+  });
+
+  it("ends after three failures in a row, as the sweep before it did", async () => {
+    const { lookups, asked } = await lookupsOf(due(30), { read: unavailable });
+    expect([await lookups.sweep(), await lookups.sweep()]).toEqual([3, 3]);
+    expect(asked).toHaveLength(6);
+  });
+
+  it("asks once more about payments whose next lookup was planned by a clock that was wrong", async () => {
+    let aheadMs = 30 * 24 * 3_600_000;
+    const now = () => new Date(at.getTime() + aheadMs);
+    const { lookups, asked, settled } = await lookupsOf(due(1), { now });
+    const sweeps: unknown[] = [];
+    for (const ms of [aheadMs, aheadMs + 1, 0, 0, 0]) {
+      aheadMs = ms;
+      await lookups.sweep();
+      await settled();
+      sweeps.push(asked.length);
+    }
+    expect(sweeps).toEqual([1, 1, 2, 2, 2]);
+  });
+
+  it("asks about three of the service ids that unconfirmed webhooks of a payment name", async () => {
+    const { serviceId: _, ...unbound } = due(1)[0]!;
+    const { store, lookups, asked } = await lookupsOf([unbound], {});
+    const webhooks = Array.from({ length: 5 }, (_, n) =>
+      webhook(`w-${n}`, {
+        outcome: "unconfirmed",
+        clientId: "c-0",
+        rawBody: Buffer.from(JSON.stringify(completedBody({ clientId: "c-0", id: `x-${n % 4}` }))),
+        receivedAt: `2026-11-20T10:00:0${n}.000Z`,
+      }),
+    );
+    await saved(store, { webhooks });
+    await lookups.sweep();
+    expect(asked).toEqual(["x-0", "x-1", "x-2", "list from 0"]);
   });
 
   it("is joined by a second call", async () => {
@@ -222,7 +261,7 @@ describe("early lookups", () => {
       Payment,
       Payment,
     ];
-    const paid: Payment = { ...second, state: "completed", open: false };
+    const paid: Payment = { ...second, state: "completed", open: false, lookups: 2 };
     const { lookups, asked, untilAsked, settled } = await lookupsOf([first, paid, third], {});
     for (const clientId of ["c-2", "nobody", "c-1", "c-0", "c-0"]) lookups.askNow(clientId);
     await untilAsked(2);
@@ -241,6 +280,16 @@ describe("early lookups", () => {
     lookups.askNow("c-5");
     await settled();
     expect(recorded).toEqual(["c-3", "c-4", "c-5"]);
+  });
+
+  it("end after three failures in a row, as those before them did", async () => {
+    const { lookups, asked, settled } = await lookupsOf(due(8), { read: unavailable });
+    for (let n = 0; n < 7; n++) lookups.askNow(`c-${n}`);
+    await settled();
+    expect(asked).toHaveLength(3);
+    lookups.askNow("c-7");
+    await settled();
+    expect(asked).toHaveLength(6);
   });
 
   it("go on after a store that was not available", async () => {
@@ -291,6 +340,9 @@ describe("early lookups", () => {
       await settled();
       expect(asked).toHaveLength(1000);
       expect(asked).not.toContain("s-1000");
+      lookups[way]("c-1000");
+      await untilAsked(1001);
+      expect(asked.at(-1)).toBe("s-1000");
     },
   );
 
