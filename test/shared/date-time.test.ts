@@ -1,5 +1,5 @@
 import { fc } from "../support/property.js";
-import { isDateTime } from "../../src/shared/date-time.js";
+import { isDateTime, offsetMsOf, sortableTime } from "../../src/shared/date-time.js";
 
 describe("isDateTime", () => {
   it.each([
@@ -65,4 +65,22 @@ describe("isDateTime", () => {
       { numRuns: 1000 },
     );
   });
+});
+
+it.each([
+  ["2026-03-01T10:00:00Z", 0],
+  ["2026-03-01t10:00:00z", 0],
+  ["2026-03-01T10:00:00+03:00", 10_800_000],
+  ["2026-03-01T10:00:00-03:30", -12_600_000],
+  ["2026-03-01T10:00:00.5+00:15", 900_000],
+])("the offset of %s is %d ms", (text, offsetMs) => {
+  expect(offsetMsOf(text)).toBe(offsetMs);
+});
+
+it.each([
+  [Date.parse("2026-03-01T10:00:00.000Z"), "2026-03-01T10:00:00.000Z"],
+  [8.64e15, "9999-12-31T23:59:59.999Z"],
+  [-8.64e15, "0000-01-01T00:00:00.000Z"],
+])("the time of %d ms is stored as %s, with a year of four digits", (ms, expected) => {
+  expect(sortableTime(new Date(ms))).toBe(expected);
 });

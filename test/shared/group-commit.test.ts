@@ -248,6 +248,23 @@ describe("a group commit whose store hangs", () => {
     expect(groups).toEqual([["a"], ["b"], ["c"], ["e"]]);
   });
 
+  it("commits what waited when three commits hung, as soon as one of them ends", async () => {
+    const { write, open, groups } = gate();
+    const { add, isStuck } = groupCommit({ write, maxGroup: 10, deadlineMs: 30 });
+    for (const [index, item] of ["a", "b"].entries()) await pass(30, groups, index + 1, [add(item)]);
+    const third = add("c");
+    while (groups.length < 3) await new Promise(setImmediate);
+    jest.advanceTimersByTime(20);
+    const waiting = add("d");
+    jest.advanceTimersByTime(10);
+    await expect(third).rejects.toMatchObject({ code: "store_unavailable" });
+    expect(isStuck()).toBe(true);
+    await open();
+    while (groups.length < 4) await new Promise(setImmediate);
+    for (let commits = 0; commits < 3; commits++) await open();
+    expect(await waiting).toBe("d kept");
+  });
+
   it("does not commit later what it rejected at its deadline", async () => {
     const { write, open, groups } = gate();
     const { add } = groupCommit({ write, maxGroup: 1, deadlineMs: 200 });

@@ -54,4 +54,21 @@ describe("a semaphore", () => {
     expect(started).toEqual(["last"]);
     await last;
   });
+
+  it("ends the time limit of a task that got its permit in time", async () => {
+    jest.useFakeTimers();
+    const semaphore = new Semaphore(1);
+    const finish: (() => void)[] = [];
+    const held = () => new Promise<void>((resolve) => void finish.push(resolve));
+    const runs = [semaphore.run(held), semaphore.run(held, 50), semaphore.run(held)];
+    finish[0]!();
+    await runs[0];
+    jest.advanceTimersByTime(60);
+    finish[1]!();
+    await runs[1];
+    expect(finish).toHaveLength(3);
+    finish[2]!();
+    await runs[2];
+    jest.useRealTimers();
+  });
 });
