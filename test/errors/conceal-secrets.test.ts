@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { fc } from "../support/property.js";
+import type * as concealing from "../../src/errors/conceal-secrets.js";
 import {
   concealSecret,
   concealToken,
@@ -51,11 +52,30 @@ describe("a text without secrets", () => {
   });
 });
 
+it("a token that is used again is not forgotten before the others", () => {
+  concealToken("a token that is in use");
+  for (let n = 300; n < 450; n++) {
+    concealToken(`token number ${n}`);
+    concealToken("a token that is in use");
+  }
+  expect(withoutSecrets("a token that is in use, token number 449")).toBe("[secret], [secret]");
+  expect(withoutSecrets("token number 300")).toBe("token number 300");
+});
+
 describe("an error of the kit", () => {
   it("has no secret in its message and stack", () => {
     const error = new TillkitError("option_invalid", `not ${secret}`);
     expect(error.message).toBe("not [secret]");
     expect(inspect(error)).not.toContain(secret);
+  });
+
+  it("has no secret in its cause, also where no token was obtained yet", () => {
+    jest.isolateModules(() => {
+      const own = jest.requireActual<typeof concealing>("../../src/errors/conceal-secrets.js");
+      own.concealSecret("s3cret of the shop");
+      const cause = Object.assign(new Error("sent"), { headers: "Bearer s3cret of the shop" });
+      expect(own.withoutSecretsIn(cause)).not.toHaveProperty("headers");
+    });
   });
 
   it("keeps a harmless cause unchanged", () => {
