@@ -108,4 +108,15 @@ describe("a request with a token", () => {
     const result = await sending([401], ["first", "first"]);
     expect(result).toMatchObject({ refused: [undefined, "first"], sent: ["first"], discarded: [false] });
   });
+
+  it("frees the connection of a 401 where no other token can be got", async () => {
+    const response = new Response("{}", { status: 401 });
+    const sealed = new Error("the vault is sealed");
+    const getToken = async (refused: string | undefined) => {
+      if (refused !== undefined) throw sealed;
+      return "first";
+    };
+    await expect(sendWithToken(getToken, async () => response)).rejects.toBe(sealed);
+    expect(response.bodyUsed).toBe(true);
+  });
 });

@@ -60,6 +60,24 @@ describe("the token's lifetime", () => {
   });
 });
 
+describe("the fetch of the options", () => {
+  it("sends the token request", async () => {
+    const fetch = jest.fn(async () => Response.json({ access_token: "token-of-the-proxy" }));
+    const source = await sourceThat(issuing(), { fetch });
+    await expect(source.get()).resolves.toBe("token-of-the-proxy");
+    expect(fetch).toHaveBeenCalledTimes(1);
+    expect(server!.received).toEqual([]);
+  });
+
+  it("has ten seconds by default", async () => {
+    const timeout = jest.spyOn(AbortSignal, "timeout");
+    const source = await sourceThat(issuing());
+    await source.get();
+    expect(timeout.mock.calls).toEqual([[10_000]]);
+    timeout.mockRestore();
+  });
+});
+
 describe("callers at the same time", () => {
   it("share one request, twenty of them", async () => {
     const source = await sourceThat(issuing());

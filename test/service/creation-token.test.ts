@@ -1,6 +1,11 @@
 import { inspect } from "node:util";
 import { TillkitError } from "../../src/errors/index.js";
-import { clientCredentials, createPaymentService, type AccessToken } from "../../src/service/index.js";
+import {
+  type AccessToken,
+  type AccessTokenRequest,
+  clientCredentials,
+  createPaymentService,
+} from "../../src/service/index.js";
 import { envelope, errorOf, request } from "./creation.js";
 import { answerJson, localServer, type LocalServer } from "./local-server.js";
 
@@ -52,16 +57,20 @@ describe("the access token of a creation", () => {
     expect(bearers()).toEqual(["Bearer stale", "Bearer staler"]);
   });
 
-  it("comes from a source, which gets the refused token", async () => {
+  it("comes from a source, which gets the refused token and the signal of the time limit", async () => {
     const asked: unknown[] = [];
     const source = {
-      get: async (asks: { refused?: string | undefined } = {}) => {
-        asked.push(asks.refused);
+      get: async (asks: AccessTokenRequest = {}) => {
+        asked.push(asks);
         return asks.refused === undefined ? "stale" : "good";
       },
     };
     await create(source);
-    expect(asked).toEqual([undefined, "stale"]);
+    const signal = expect.any(AbortSignal) as AbortSignal;
+    expect(asked).toEqual([
+      { refused: undefined, signal },
+      { refused: "stale", signal },
+    ]);
   });
 
   it("is renewed one time for many creations that are refused at the same time", async () => {

@@ -145,6 +145,14 @@ describe("reading payments from the service", () => {
     await expect(reading).rejects.toMatchObject({ code: "lookup_failed", httpStatus: 0 });
   });
 
+  it("frees the connection of a refused lookup", async () => {
+    const response = new Response("{}", { status: 503 });
+    const fetch = async () => response;
+    const reading = createPaymentReader({ baseUrl: server.url, accessToken: "t-1", fetch }, 2000).read("p");
+    await expect(reading).rejects.toMatchObject({ code: "lookup_failed", httpStatus: 503 });
+    expect(response.bodyUsed).toBe(true);
+  });
+
   it("takes an answer with status 299", async () => {
     answer = (response) => answerJson(response, 299, { id: "p" });
     await expect(reader().read("p")).resolves.toEqual({ id: "p" });

@@ -163,6 +163,13 @@ describe("an issuer that fails", () => {
     expect(error.message).toContain(`${64 * 1024} bytes`);
   });
 
+  it("has its connection freed where its answer is not read", async () => {
+    const response = new Response("{}", { status: 500 });
+    const source = await sourceThat(issuing(), { fetch: async () => response });
+    await expect(source.get()).rejects.toHaveProperty("code", "access_token_unavailable");
+    expect(response.bodyUsed).toBe(true);
+  });
+
   it("keeps the network's error as the cause", async () => {
     const source = await sourceThat((response) => response.socket?.resetAndDestroy());
     expect((await errorOf(source.get())).cause).toHaveProperty("message", "fetch failed");
