@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { MemoryStore, type MemoryTx, TillkitError } from "tillkit";
@@ -90,6 +90,130 @@ it("the store is closed after the last handler has ended", async () => {
   goOn();
   await closed;
   expect(order).toEqual(["handler ended", "store closed"]);
+});
+
+it("a handler that runs when the kit closes is not aborted before it had time to end", async () => {
+  const store = new MemoryStore();
+  await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
+  const payments = testKit<never, MemoryTx>({ store });
+  const signals: AbortSignal[] = [];
+  const running = new Promise<void>((isRunning) => {
+    payments.onPaymentCompleted(async (_, { signal }) => {
+      signals.push(signal);
+      isRunning();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      signals.push(signal);
+    });
+  });
+  await payments.start({ keepAlive: false });
+  await payments.receiveWebhook(signed(completedBody()));
+  await running;
+  await payments.close();
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
+});
+
+it("the store is closed after the sweep that runs has ended", async () => {
+  const store = new MemoryStore();
+  const order: string[] = [];
+  const close = store.close.bind(store);
+  store.close = () => (order.push("store closed"), close());
+  let goOn!: () => void;
+  const isAsked = new Promise<void>((asked) => {
+    store.due = async () => {
+      asked();
+      await new Promise<void>((resolve) => (goOn = resolve));
+      order.push("swept");
+      return [];
+    };
+  });
+  const payments = testKit<never, MemoryTx>({ store });
+  const swept = payments.sweep();
+  await isAsked;
+  const closed = payments.close();
+  for (let round = 0; round < 20; round++) await new Promise(setImmediate);
+  goOn();
+  await Promise.all([swept, closed]);
+  expect(order).toEqual(["swept", "store closed"]);
+});
+
+it("close ends the lookup that runs", async () => {
+  const store = new MemoryStore();
+  const due = { serviceId: "s-1", nextLookupAt: "2020-01-01T00:00:00.000Z" };
+  await store.transaction((tx) => store.save(tx, { created: [pendingPayment(due)] }));
+  let signal: AbortSignal | null | undefined;
+  let isAsked!: () => void;
+  const asked = new Promise<void>((resolve) => (isAsked = resolve));
+  const fetch = (_: unknown, request?: RequestInit) => {
+    signal = request?.signal;
+    isAsked();
+    return new Promise<never>(() => {});
+  };
+  const service = { baseUrl: "https://pay.invalid", accessToken: "a-token", fetch };
+  const payments = testKit<never, MemoryTx>({ store, service, lookup: { timeoutMs: 3_600_000 } });
+  const swept = payments.sweep().catch(() => {});
+  await asked;
+  await payments.close();
+  expect(signal?.aborted).toBe(true);
+  await swept;
+});
+
+it("no timer of a kit keeps the process alive with keepAlive: false, and close ends each", async () => {
+  const { results } = jest.spyOn(globalThis, "setInterval").mock;
+  const ended = jest.spyOn(globalThis, "clearInterval");
+  const store = Object.assign(new MemoryStore(), { durable: true });
+  const keepRefused = path.join(directory, "refused");
+  const spool = { directory: path.join(directory, "spool") };
+  const payments = testKit<never, MemoryTx>({ store, spool, webhook: { keepRefused } });
+  await payments.start({ keepAlive: false });
+  await payments.start({ keepAlive: false });
+  const timers = results.map(({ value }) => value as NodeJS.Timeout);
+  // The sweep, the drain of the spool, the watch of the store, and the files of refused webhooks.
+  expect(timers.map((timer) => timer.hasRef())).toEqual([false, false, false, false]);
+  await payments.close();
+  expect(ended.mock.calls.map(([timer]) => timer)).toEqual(expect.arrayContaining(timers));
+});
+
+it("a start that waits for the store when the kit closes starts no watch of the store", async () => {
+  const store = Object.assign(new MemoryStore(), { durable: true });
+  let open!: () => void;
+  store.migrate = () => new Promise<void>((resolve) => (open = resolve));
+  const identify = jest.spyOn(store, "identify");
+  const payments = testKit<never, MemoryTx>({ store, spool: false });
+  const started = payments.start({ keepAlive: false });
+  await payments.close();
+  open();
+  await started;
+  expect(identify).not.toHaveBeenCalled();
+});
+
+it("a refused webhook is kept before the kit has closed, in the directory that the start made", async () => {
+  const keepRefused = path.join(directory, "refused");
+  const payments = testKit<never, MemoryTx>({ store: new MemoryStore(), webhook: { keepRefused } });
+  await payments.start({ keepAlive: false });
+  await until(() => existsSync(keepRefused));
+  const { headers, rawBody } = signed(completedBody());
+  const forged = { headers, rawBody: Buffer.from(`${rawBody.toString()} `) };
+  await expect(payments.receiveWebhook(forged)).rejects.toMatchObject({ code: "signature_mismatch" });
+  await payments.close();
+  expect(readdirSync(keepRefused).filter((name) => name.endsWith(".http"))).toHaveLength(1);
+});
+
+it("close ends after 20 seconds although the store does not close", async () => {
+  const store = new MemoryStore();
+  store.close = () => new Promise(() => {});
+  const payments = testKit<never, MemoryTx>({ store });
+  jest.useFakeTimers({ doNotFake: ["performance", "nextTick", "setImmediate", "queueMicrotask"] });
+  try {
+    let isClosed = false;
+    const closed = payments.close().then(() => (isClosed = true));
+    await jest.advanceTimersByTimeAsync(19_999);
+    expect(isClosed).toBe(false);
+    await jest.advanceTimersByTimeAsync(1);
+    await closed;
+  } finally {
+    jest.useRealTimers();
+    store.close = async () => {};
+  }
 });
 
 describe("after the start", () => {

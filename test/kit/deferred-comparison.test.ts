@@ -1,4 +1,5 @@
 import { createPayments, hmacSignature, MemoryStore, type Payments } from "tillkit";
+import { testKit } from "../support/kit.js";
 
 const period = { from: "2024-05-01T00:00:00Z", to: "2024-06-01T00:00:00Z" };
 const row = { clientId: "c1", serviceId: "s1", value: "5.00", currency: "EUR", status: "paid" };
@@ -37,6 +38,23 @@ describe("payments.compareStatement", () => {
 
   it("sums up a run of which no finding was read", async () => {
     expect((await payments.compareStatement([row], { period }).summary()).rows.read).toBe(1);
+  });
+
+  it("compares no rows of other shops, by the prefix of the kit or of the run", async () => {
+    const store = new MemoryStore();
+    const kit = testKit({ store, clientIdPrefix: "north-" });
+    const rows = [
+      { ...row, clientId: "north-1" },
+      { ...row, clientId: "south-1", serviceId: "s2" },
+    ];
+    const kindsOf = async (over: object) => {
+      const kinds: string[] = [];
+      for await (const { kind } of kit.compareStatement(rows, { period, ...over })) kinds.push(kind);
+      return kinds;
+    };
+    expect(await kindsOf({})).toEqual(["missing_here"]);
+    expect(await kindsOf({ clientIdPrefix: "nobody-" })).toEqual([]);
+    await kit.close();
   });
 
   it("has no summary of a run that was stopped", async () => {

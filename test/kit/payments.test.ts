@@ -3,6 +3,7 @@ import { makeReturnToken } from "../../src/checkout/return-token.js";
 import { shown, showingService, type ShowingService } from "../operations/lookup/service.js";
 import { closeAll, secret, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
+import { until } from "../webhook/spool/fixtures.js";
 import { willingService } from "../support/willing-service.js";
 
 afterEach(closeAll);
@@ -156,6 +157,16 @@ describe("lookups", () => {
     expect(service.asked()).toEqual(["s-1"]);
   });
 
+  it("ask about a payment whose customer says that it is paid", async () => {
+    const successReturnedAt = "2026-11-20T09:00:00.000Z";
+    const nextLookupAt = "2026-11-20T10:01:00.000Z";
+    const { store, token } = await storeWith({ serviceId: "s-1", successReturnedAt, nextLookupAt });
+    const payments = testKit<never, MemoryTx>({ ...options, store, lookup: true });
+    expect(await payments.claimPaid({ kind: "success", token, number: "MVK-778" })).toBe("kept");
+    await until(() => service.asked().length > 0);
+    expect(service.asked()).toEqual(["s-1"]);
+  });
+
   it("take no longer than lookup.timeoutMs", async () => {
     const { store } = await storeWith({ serviceId: "s-1", nextLookupAt: at });
     const fetch = () => new Promise<never>(() => undefined);
@@ -211,6 +222,65 @@ describe("payments.health", () => {
     for (const name of names) payments.onPaymentCompleted(() => undefined, { name });
     const { reasons } = await payments.health();
     expect(reasons.map(({ code }) => code)).toEqual(codes);
+  });
+});
+
+it("payments.health has a reason where three sweeps in a row failed", async () => {
+  const store = new MemoryStore();
+  store.due = () => Promise.reject(new Error("away"));
+  const payments = testKit<never, MemoryTx>({ store, now });
+  const codes = async () => (await payments.health()).reasons.map(({ code }) => code);
+  for (let sweeps = 1; sweeps <= 3; sweeps++) {
+    expect(await codes()).toEqual([]);
+    await expect(payments.sweep()).rejects.toThrow("away");
+  }
+  expect(await codes()).toEqual(["sweep_failing"]);
+});
+
+describe("payments.pauseHandler and payments.resumeHandler", () => {
+  it("are followed without a poll", async () => {
+    const { store } = await storeWith();
+    const payments = testKit<never, MemoryTx>({ store, now, dispatch: { pollMs: 3_600_000 } });
+    const handled: string[] = [];
+    payments.onPaymentCompleted(({ payment }) => handled.push(payment.clientId));
+    await payments.start({ keepAlive: false });
+    await payments.pauseHandler("payment.completed", { reason: "slow", by: "Amina" });
+    await payments.receiveWebhook(signed(completedBody()));
+    for (let round = 0; round < 30; round++) await new Promise(setImmediate);
+    expect(handled).toEqual([]);
+    await payments.resumeHandler("payment.completed", { by: "Amina" });
+    await until(() => handled.length > 0);
+    expect(handled).toEqual(["c-1"]);
+  });
+});
+
+describe("an entry that needs a person", () => {
+  it("opens after unmatchedAfterMs, and is told again after attentionReminderMs", async () => {
+    const store = new MemoryStore();
+    const time = { ms: now().getTime() };
+    const payments = testKit<never, MemoryTx>({
+      store,
+      now: () => new Date(time.ms),
+      dispatch: { pollMs: 3_600_000 },
+      unmatchedAfterMs: 1000,
+      attentionReminderMs: 5000,
+    });
+    const types: string[] = [];
+    payments.on("attention.opened", ({ type, entry }) => void types.push(`${type} ${entry.rule}`));
+    payments.on("attention.reminder", ({ type, entry }) => void types.push(`${type} ${entry.rule}`));
+    await payments.receiveWebhook(signed(completedBody()));
+    const sweepAfter = async (ms: number) => {
+      time.ms += ms;
+      await payments.sweep();
+      return (await store.notes({ kind: "attention" })).length;
+    };
+    expect(await sweepAfter(999)).toBe(0);
+    await sweepAfter(2);
+    await sweepAfter(4998);
+    await sweepAfter(3);
+    await payments.start({ keepAlive: false });
+    await until(() => types.length === 2);
+    expect(types.toSorted()).toEqual(["attention.opened unmatched", "attention.reminder unmatched"]);
   });
 });
 

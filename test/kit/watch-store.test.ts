@@ -260,6 +260,26 @@ describe("a store that went back in time", () => {
     expect(await error).toMatchObject({ message: expect.stringContaining(receiptId) as string });
   });
 
+  it("is told while the process runs where another database took its place", async () => {
+    const check = catchCheck();
+    const store = storeOver({ ...memoryAdapter(), durable: true });
+    const payments = testKit({ store });
+    await payments.start();
+    jest.spyOn(store, "identify").mockResolvedValue("another");
+    const error = toldBy(payments);
+    check();
+    expect(await error).toMatchObject({ message: expect.stringContaining("was replaced") as string });
+  });
+
+  it("is not told of a webhook that came twice", async () => {
+    const { payments, receive, told } = shopOn(nextFile());
+    await payments.start();
+    await receive("1");
+    expect(await receive("1")).toMatchObject({ outcome: "duplicate" });
+    await payments.close();
+    expect(told).toEqual([]);
+  });
+
   it("is not told after a database that was only unreachable, nor of a webhook that was pruned", async () => {
     const file = nextFile();
     const first = shopOn(file);

@@ -25,6 +25,14 @@ describe("webhook.failures", () => {
   });
 });
 
+it.each<[PaymentsOptions["webhook"], string | undefined]>([
+  [undefined, undefined],
+  [{ keepRefused: "./refused" }, "./refused"],
+  [{ keepRefused: { directory: "./refused", inProduction: true } }, "./refused"],
+])("the directory of refused webhooks with %j is %j", (webhook, directory) => {
+  expect(resolved({ webhook }).webhook.keepRefused).toBe(directory);
+});
+
 describe("dispatch", () => {
   it.each<[string, PaymentsOptions["dispatch"], number, boolean]>([
     ["calls handlers by the defaults where it is not given", undefined, 8, true],
@@ -86,6 +94,7 @@ it("other options are taken over, and the clock is the system's where none is gi
     confirm: "lookup",
     lookup: true,
     returns: { shopName: "A" },
+    health: { spoolingDownAfterMs: 7 },
   } as const;
   expect(
     resolved({ ...given, now, sweepMs: 7, service: { ...testOptions().service, timeoutMs: 7 } }),
