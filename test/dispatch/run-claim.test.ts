@@ -88,6 +88,18 @@ describe("a store that hangs", () => {
     expect(onHanging).toHaveBeenCalledTimes(1);
     expect(jest.getTimerCount()).toBe(0);
   });
+
+  it("delays the end of a run by no more than a third of its lease", async () => {
+    const onHanging = jest.fn();
+    const { run, store } = await leasedRun({ onHanging, handlerTimeoutMs: 10, leaseMs: 300 });
+    store.runHandler = () => new Promise(() => {});
+    const ended = run(() => undefined);
+    await jest.advanceTimersByTimeAsync(109);
+    expect(onHanging).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await ended).toMatchObject({ state: "failed", error: { code: "handler_timeout" } });
+    expect(onHanging).toHaveBeenCalledTimes(1);
+  });
 });
 
 describe("the wait before the next run", () => {
