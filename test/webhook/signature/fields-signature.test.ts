@@ -44,6 +44,16 @@ describe("fieldsSignature", () => {
     expect(other.covers).toEqual(fields);
   });
 
+  it("signs the fields of the list as it was when the scheme was made", () => {
+    const fields = ["id", "clientId", "status", "total.value", "total.currency"] as const;
+    const list = [...fields];
+    const other = fieldsSignature({ secret, fields: list });
+    const signature = other.sign(bytes(webhook()));
+    list.reverse();
+    expect(other.sign(bytes(webhook()))).toBe(signature);
+    expect(other.covers).toEqual(fields);
+  });
+
   it("verifies with every secret of a rotation", () => {
     const rotating = fieldsSignature({ secret: [randomBytes(32), secret], merchantId: "m-7" });
     expect(rotating.verify(signedAs(whole, webhook()))).toBe(true);

@@ -1,4 +1,5 @@
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
+import { TillkitError } from "../../../src/errors/index.js";
 import { standardWebhooksSignature } from "../../../src/webhook/signature/index.js";
 import { codeOf, messageOf, problemsOf } from "./refusal.js";
 
@@ -153,4 +154,14 @@ it.each<[string, Parameters<typeof standardWebhooksSignature>[0], [string, strin
   ],
 ])("refuses %s at construction", (_, options, problems) => {
   expect(problemsOf(() => standardWebhooksSignature(options))).toEqual(problems);
+});
+
+it("warns about a short secret, and hides a refused one from the errors of the kit", () => {
+  const short = Buffer.from("a secret of 24 bytes: 12").toString("base64");
+  const message = "signature.secret is shorter than 32 bytes; ask the service for a longer one.";
+  expect(standardWebhooksSignature({ secret: short }).warnings).toEqual([message]);
+  expect(standardWebhooksSignature({ secret: otherSecret }).warnings).toEqual([]);
+  const refused = "no-base64-Zb5-wQ8-tLm2Xc7RkP4vNd9S";
+  expect(codeOf(() => standardWebhooksSignature({ secret: `whsec_${refused}` }))).toBe("option_invalid");
+  expect(new TillkitError("store_unavailable", refused).message).not.toContain(refused);
 });
