@@ -33,6 +33,18 @@ describe("a router that is made from options", () => {
     await router.payments.close();
   });
 
+  it("takes what the options leave out from the environment", async () => {
+    const { publicUrl: _, ...options } = testOptions<never, MemoryTx>();
+    process.env["TILLKIT_PUBLIC_URL"] = "https://shop.example/from-environment";
+    try {
+      const { payments } = paymentRouter<never, MemoryTx>(options);
+      expect(payments.options.publicUrl).toBe("https://shop.example/from-environment");
+      await payments.close();
+    } finally {
+      delete process.env["TILLKIT_PUBLIC_URL"];
+    }
+  });
+
   it.each([null, "shop.db", 3000])("refuses %p, and says what it takes", (source) => {
     expect(() => paymentRouter(source as never)).toThrow(
       expect.objectContaining({

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { Readable } from "node:stream";
 import express5, { type RequestHandler } from "express";
 import express4 from "express4";
 import request from "supertest";
@@ -259,4 +260,13 @@ it("a body in chunks of one byte allocates twice its length at most", async () =
   } finally {
     allocate.mockRestore();
   }
+});
+
+it("a body that has arrived leaves no timer that keeps the process alive", async () => {
+  const timeout = jest.spyOn(globalThis, "setTimeout");
+  const request = Object.assign(Readable.from([Buffer.from("{}")]), { headers: {} });
+  const readRawBody = rawBodyReader({ limitBytes: 100, bodyTimeoutMs: 60_000 });
+  expect(await readRawBody(request as never)).toEqual(Buffer.from("{}"));
+  expect(timeout.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([false]);
+  timeout.mockRestore();
 });
