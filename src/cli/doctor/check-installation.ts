@@ -6,7 +6,7 @@ import { type ProbedSubject } from "./subject.js";
 
 /** Checks the app's installed packages, and the version of Node that runs this command. */
 export function* checkInstallation(
-  { app, outside }: Pick<ProbedSubject, "app" | "outside">,
+  { app, outside, environment }: Pick<ProbedSubject, "app" | "outside" | "environment">,
   nodeVersion = process.versions.node,
 ): Findings {
   if (outside) return;
@@ -17,7 +17,10 @@ export function* checkInstallation(
   // A folder without a package.json is not the folder of an app.
   if (!existsSync(path.join(app, "package.json"))) return;
   const modules = foldersAbove(app).map((folder) => path.join(folder, "node_modules"));
-  const versions = modules.map((folder) => readPackage(path.join(folder, "express")).version);
+  // Like `require`, searches the folders of NODE_PATH last.
+  const shared = (environment["NODE_PATH"] ?? "").split(path.delimiter).filter((folder) => folder !== "");
+  const searched = [...modules, ...shared.map((folder) => path.resolve(app, folder))];
+  const versions = searched.map((folder) => readPackage(path.join(folder, "express")).version);
   const installed = versions.find((version) => version !== undefined);
   if (installed === undefined) yield finding("express_missing", `Express is not installed in ${app}.`);
   else if (!isInRange(installed, express))

@@ -207,6 +207,30 @@ describe("tillkit doctor, on more of the environment", () => {
     const env = { TILLKIT_WEBHOOK_SECRET: secret };
     const seen = await examine(env, "--public-url", "https://[2001:db8::1]/payments", "--url", unreachable);
     expect(seen.codes).toEqual(expect.arrayContaining(["node_env_not_production"]));
+    const wrong = { ...env, TILLKIT_PUBLIC_URL: "nonsense" };
+    const other = await examine(wrong, "--public-url", "https://[2001:db8::1]/payments", "--before-start");
+    expect(other.codes).not.toContain("public_url_invalid");
+  });
+
+  it("reads neither the environment nor a database with --outside", async () => {
+    const env = { TILLKIT_PUBLIC_URL: unreachable, TILLKIT_DATABASE: "shop.db" };
+    expect(await examine(env, "--outside", "--store", "other.db")).toMatchObject({
+      code: 0,
+      findings: [],
+      looked: [],
+    });
+  });
+
+  it("finds each local address of the service, and a secret of the sandbox in an option, in production", async () => {
+    const env = { ...complete, TILLKIT_TOKEN_URL: unreachable, NODE_ENV: "production" };
+    const { findings } = await examine(env, "--secret", "sandbox_0123456789abcdef", "--before-start");
+    const messagesOf = (wanted: string) =>
+      findings.flatMap(({ code, message }) => (code === wanted ? message : []));
+    expect(messagesOf("service_url_local")).toEqual([
+      expect.stringContaining("TILLKIT_SERVICE_URL leads to a local address"),
+      expect.stringContaining("TILLKIT_TOKEN_URL leads to a local address"),
+    ]);
+    expect(messagesOf("sandbox_credential_in_production")).toEqual([expect.stringMatching(/: --secret\.$/)]);
   });
 
   it("finds nothing wrong with a key that fits", async () => {
@@ -239,7 +263,9 @@ describe("what is installed", () => {
   it("is checked against the versions that the package requires", () => {
     const { engines, peerDependencies } = readOwnPackage();
     const codes = (version: string) =>
-      [...checkInstallation({ app: folder.path, outside: false }, version)].map(({ code }) => code);
+      [...checkInstallation({ app: folder.path, outside: false, environment: {} }, version)].map(
+        ({ code }) => code,
+      );
     expect(codes("20.18.3")).toEqual(["node_unsupported"]);
     expect(codes("20.19.0")).toEqual([]);
     expect(isInRange("21.7.3", engines.node)).toBe(false);
@@ -254,10 +280,36 @@ describe("what is installed", () => {
     const app = path.join(folder.path, "app");
     mkdirSync(app);
     folder.write("app/package.json", "{}");
-    expect([...checkInstallation({ app, outside: false })].map(({ code }) => code)).toEqual([
+    expect([...checkInstallation({ app, outside: false, environment: {} })].map(({ code }) => code)).toEqual([
       "express_missing",
     ]);
   });
+
+  /** Returns the codes for an app beside which these packages are installed, by their folders. */
+  const codesWith = (name: string, packages: Record<string, string>, environment = {}) => {
+    for (const [where, version] of Object.entries({ app: "1.0.0", ...packages })) {
+      mkdirSync(path.join(folder.path, name, where), { recursive: true });
+      folder.write(`${name}/${where}/package.json`, JSON.stringify({ version }));
+    }
+    const app = path.join(folder.path, name, "app");
+    return [...checkInstallation({ app, outside: false, environment })].map(({ code }) => code);
+  };
+
+  it("has Express also in a folder above the app, or in a folder of NODE_PATH", () => {
+    expect(codesWith("above", { "node_modules/express": "5.0.0" })).toEqual([]);
+    const NODE_PATH = ["/no/such/folder", "", "../shared"].join(path.delimiter);
+    expect(codesWith("shared", { "shared/express": "5.0.0" }, { NODE_PATH })).toEqual([]);
+    expect(codesWith("old", { "shared/express": "3.0.0" }, { NODE_PATH })).toEqual(["express_unsupported"]);
+  });
+
+  it.each(["@shop/tools/node_modules/tillkit", ".pnpm/tillkit@0.0.9/node_modules/tillkit"])(
+    "has a second copy of tillkit in %s",
+    (where) => {
+      const packages = { "app/node_modules/express": "5.0.0", "app/node_modules/tillkit": "0.1.0" };
+      const name = where.startsWith("@") ? "scoped" : "pnpm";
+      expect(codesWith(name, { ...packages, [`app/node_modules/${where}`]: "0.0.9" })).toEqual(["kit_twice"]);
+    },
+  );
 
   it("is looked for in the folder that --app names", async () => {
     folder.write("app/package.json", "{}");
