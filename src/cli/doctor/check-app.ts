@@ -8,6 +8,7 @@ import {
   isAcceptedByKit,
   isAnswer,
   isRefusedByKit,
+  isThrottled,
   type Reply,
   sendProbe,
 } from "./send.js";
@@ -33,6 +34,10 @@ export function* checkWebhook({ webhook, replies, settings }: Checked): Findings
     : failureFinding(webhook, unsigned);
   // If the access has a finding, the other checks are skipped, because they would fail for the same reason.
   if (access) return yield access;
+  // The other checks go on, because the kit or the proxy may have limited only some of the requests.
+  const { forged, long, malformed, slow, signed, spaced } = replies;
+  if ([unsigned, forged, long, malformed, slow, signed, spaced].some((reply) => statusOf(reply) === 429))
+    yield finding("webhook_throttled", `A webhook to ${webhook} is answered with 429: too many requests.`);
   yield* checkBodies(replies);
   yield* checkSigned(replies, settings);
 }
@@ -85,7 +90,7 @@ function checkStatus(address: string, unsigned: Answer, replies: WebhookReplies)
   if (status === 404 || status === 405 || status === 501) return finding("webhook_not_mounted", `${seen}.`);
   if (status === 413) return finding("webhook_body_limited", `${seen}, although it has a few hundred bytes.`);
   if (status === 415) return finding("webhook_type_refused", `${seen}, although it is application/json.`);
-  if (status === 429) return finding("webhook_throttled", `${seen}: too many requests.`);
+  if (status === 429) return undefined;
   if (status === 500 && byKit) return finding("raw_body_consumed", consumedBy(replies));
   if (status === 503 && byKit) return finding("record_unavailable", `${seen}.`);
   if (status >= 500) return finding("webhook_fails", `${seen}.`);
@@ -130,13 +135,14 @@ function* checkSigned(replies: WebhookReplies, settings: AppSettings): Findings 
   if (signed === undefined) return;
   if (!isAnswer(signed))
     yield finding("webhook_hangs", `A correctly signed webhook has no answer: ${signed.reason}.`);
+  else if (isThrottled(signed) && replies.acceptedWith === undefined) return;
   else if (!isAccepted(signed)) yield checkRefusal(signed, replies, settings);
   else if (isKit(replies) && !isAcceptedByKit(signed))
     yield finding(
       "answer_altered",
       "The answer to a correctly signed webhook differs from the router's answer.",
     );
-  if (spaced && !isAccepted(spaced))
+  if (spaced && !isAccepted(spaced) && !isThrottled(spaced))
     yield finding(
       "raw_body_rewritten",
       `A compact webhook is accepted, but the same webhook with other spaces ${describeReply(spaced)}: something parses the body ` +
@@ -153,7 +159,6 @@ function checkRefusal(signed: Answer, replies: WebhookReplies, { merchantId, hea
     return finding(code, `${seen}; with ${acceptedWith}, the webhook is accepted.`);
   }
   if (status === 503 && isRefusedByKit(signed)) return finding("record_unavailable", `${seen}.`);
-  if (status === 429) return finding("webhook_throttled", `${seen}.`);
   if (status >= 500) return finding("webhook_fails", `${seen}.`);
   if (status === 400 && isRefusedByKit(signed))
     return finding("scheme_differs", `${seen}: the app reads other fields.`);

@@ -4,7 +4,7 @@ import { expectedSignature } from "../sign/make-scheme.js";
 import { failureFinding } from "./check-app.js";
 import { type AsyncFindings, finding, type Findings } from "./findings.js";
 import { compactBody } from "./probe-webhook.js";
-import { isAccepted, isAnswer, isRefusedByKit, sendProbe } from "./send.js";
+import { isAccepted, isAnswer, isRefusedByKit, isThrottled, sendProbe } from "./send.js";
 import { isHttp, type ProbedSubject } from "./subject.js";
 
 /** Checks the form of the public address, without a request. */
@@ -56,6 +56,8 @@ export async function* checkPublicApp(subject: ProbedSubject): AsyncFindings {
       : finding("public_url_unreachable", `${address} cannot be reached from here: ${reply.reason}.${hint}`);
     return;
   }
+  if (isThrottled(reply))
+    return yield finding("webhook_throttled", `${address} is answered with 429: too many requests.`);
   if (!isRefusedByKit(reply)) {
     const seen = `${address} is answered with ${reply.status}, but not by the app at ${mount}.`;
     return yield finding("public_url_wrong", seen);
@@ -63,7 +65,7 @@ export async function* checkPublicApp(subject: ProbedSubject): AsyncFindings {
   const signature = expectedSignature(settings, Buffer.from(compactBody));
   if (signature === undefined || !isAccepted(replies?.signed)) return;
   const signed = await post({ [settings.header]: signature });
-  if (isAccepted(signed) || !isAnswer(signed)) return;
+  if (isAccepted(signed) || !isAnswer(signed) || isThrottled(signed)) return;
   const seen = `${address} refuses with ${signed.status} a correctly signed webhook that ${mount} accepts`;
   yield finding("public_url_wrong", `${seen}: the public address leads to another app.`);
 }

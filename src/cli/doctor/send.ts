@@ -108,6 +108,11 @@ export function isRefusedByKit(reply: Reply | undefined): boolean {
   return error !== undefined && (reply as Answer).body === JSON.stringify({ error });
 }
 
+/** Returns whether a proxy or a middleware limits requests. The kit answers 429 only to a wrong signature. */
+export function isThrottled(reply: Reply | undefined): boolean {
+  return isAnswer(reply) && reply.status === 429 && !isRefusedByKit(reply);
+}
+
 /** Returns whether the kit accepted the webhook. */
 export function isAcceptedByKit(reply: Reply | undefined): boolean {
   return isAnswer(reply) && reply.status === 200 && reply.body === JSON.stringify({ received: true });

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import express, { type Express, type Request, type Response } from "express";
-import { captureRawBody, fieldsSignature, paymentRouter } from "tillkit";
+import { captureRawBody, fieldsSignature, hmacSignature, paymentRouter } from "tillkit";
 import { closeAll, secret, serve, testKit } from "../../support/kit.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 import { type Examined } from "./planted-shop.js";
@@ -84,6 +84,30 @@ describe("tillkit doctor, on apps written without tillkit", () => {
     expect(await examine(app, ...inside, "--header", "X-Signature")).toMatchObject({ code: 0, findings: [] });
   });
 
+  it.each<[string, string, (req: Request) => boolean]>([
+    [
+      "scheme_differs",
+      "with the algorithm sha512",
+      (req) => req.get("service-signature") === createHmac("sha512", secret).update(req.body).digest("hex"),
+    ],
+    [
+      "scheme_differs",
+      "with --header X-Webhook-Signature",
+      (req) => req.get("x-webhook-signature") === hmac(req.body),
+    ],
+    [
+      "secret_differs",
+      "with the secret of PAY_SECRET",
+      (req) => req.get("service-signature") === hmac(req.body),
+    ],
+  ])("finds %s, because it is accepted %s", async (code, accepted, verify) => {
+    const other = folder.write("other.txt", `other-${secret}`);
+    const more = code === "secret_differs" ? ["--secret-file", other] : [];
+    const { codes, findings } = await examine(appByHand(verify), ...inside, ...more);
+    expect(codes).toEqual([code]);
+    expect(findings[0]!.message).toContain(`${accepted}, the webhook is accepted`);
+  });
+
   it("finds one that verifies nothing, also from outside", async () => {
     const app = appByHand(() => true);
     for (const argv of [inside, outside])
@@ -135,6 +159,20 @@ describe("tillkit doctor, on apps with tillkit and other middleware", () => {
     app.use("/payments", paymentRouter(testKit()));
     const seen = await examine(app, "--url", "{url}/payments", "--secret-env", "PAY_SECRET");
     expect(seen).toMatchObject({ code: 0, findings: [] });
+  });
+
+  it("finds a public address that leads to another app, to a limit of requests, or nowhere", async () => {
+    const other = testKit({ signature: hmacSignature({ secret: `other-${secret}` }) });
+    const elsewhere = express().use("/payments", paymentRouter(other));
+    const limited = express().use((_req, res) => void res.sendStatus(429));
+    const app = express().use("/payments", paymentRouter(testKit()));
+    const codesOf = async (address: string) => {
+      const argv = ["--url", "{url}/payments", "--public-url", `${address}/payments`];
+      return (await examine(app, ...argv, "--secret-env", "PAY_SECRET")).codes;
+    };
+    expect(await codesOf(await serve(elsewhere))).toEqual(["public_url_wrong"]);
+    expect(await codesOf(await serve(limited))).toEqual(["webhook_throttled"]);
+    expect(await codesOf("http://127.0.0.1:1")).toEqual(["public_url_unreachable"]);
   });
 
   it("accepts the webhook's address as --url, and finds pages that were changed on their way", async () => {

@@ -1,6 +1,8 @@
-import { checkWebhook } from "../../../src/cli/doctor/check-app.js";
+import { checkClock, checkWebhook } from "../../../src/cli/doctor/check-app.js";
 import { type WebhookReplies } from "../../../src/cli/doctor/probe-webhook.js";
-import { type SendFailure, type Reply } from "../../../src/cli/doctor/send.js";
+import { type SendFailure, type Reply, sendProbe } from "../../../src/cli/doctor/send.js";
+import { type ProbedSubject } from "../../../src/cli/doctor/subject.js";
+import { localServer } from "../../service/local-server.js";
 
 const address = "http://shop.example/payments/webhook";
 const settings = { header: "Service-Signature", merchantId: undefined };
@@ -142,6 +144,43 @@ describe("the check of a webhook's address", () => {
     ],
   ])("if %s", (_what, changed, code) => {
     expect(codes(changed)).toEqual([code]);
+  });
+
+  const throttled = answer(429, { error: "too_many_failures" });
+  it.each<[string, Partial<WebhookReplies>, string[]]>([
+    ["the body is limited, too", { unsigned: throttled, long: answer(413) }, ["webhook_body_limited"]],
+    ["spaces are lost, too", { unsigned: throttled, spaced: refused }, ["raw_body_rewritten"]],
+    ["the kit refuses the secret, too", { unsigned: throttled, signed: throttled }, ["secret_differs"]],
+    [
+      "another secret is accepted",
+      { signed: answer(429), acceptedWith: "the secret of OLD" },
+      ["secret_differs"],
+    ],
+    ["a proxy limits everything", { unsigned: answer(429), long: answer(429), signed: answer(429) }, []],
+    ["a proxy limits only the last request", { spaced: answer(429) }, []],
+    ["only a slow body is limited", { slow: answer(429) }, []],
+  ])("reports too many requests once, and goes on with the other checks: %s", (_, changed, others) => {
+    expect(codes(changed)).toEqual(["webhook_throttled", ...others]);
+  });
+
+  it("finds a clock that is off by more than a minute, and says in which direction", () => {
+    const clock = (offMs: number) => {
+      const unsigned = answer(401, "", { date: new Date(offMs).toUTCString() });
+      return [...checkClock({ replies: { unsigned } } as ProbedSubject)].map(({ message }) => message);
+    };
+    for (const offMs of [0, 60_000, -60_000]) expect(clock(offMs)).toEqual([]);
+    expect(clock(61_000)).toEqual(["The app's clock is 61 s ahead of this machine's."]);
+    expect(clock(-180_000)).toEqual(["The app's clock is 3 min behind this machine's."]);
+  });
+
+  it("takes an answer that ends early for an answer", async () => {
+    const server = await localServer((response) => {
+      response.writeHead(401, { "Content-Length": 100 }).write("no");
+      setImmediate(() => response.destroy());
+    });
+    const reply = await sendProbe(server.url, { body: "{}", now: () => new Date() });
+    await server.close();
+    expect(reply).toMatchObject({ status: 401 });
   });
 
   it("names the target of a redirect without its query, which may be secret", () => {
