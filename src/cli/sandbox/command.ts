@@ -39,7 +39,8 @@ export const sandboxCommand: CommandDefinition = {
         output.printJson(event);
         output.print(eventLine(event, output));
       });
-      await (signal ? once(signal, "abort") : new Promise(() => {}));
+      // `once` does not see Ctrl-C if it came during the start.
+      if (!signal?.aborted) await (signal ? once(signal, "abort") : new Promise(() => {}));
     } finally {
       await running.close();
     }

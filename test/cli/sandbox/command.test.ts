@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { PassThrough, Readable, Writable } from "node:stream";
 import { type SandboxEvent } from "tillkit/sandbox";
+import { run } from "../../../src/cli/run.js";
 import { Merchant } from "../../sandbox/merchant.js";
 import { runCli, temporaryFolder } from "../support/run-cli.js";
 import { type RunningCli, startCli } from "../support/running-cli.js";
@@ -191,6 +193,20 @@ describe("tillkit sandbox", () => {
 
   const folder = temporaryFolder();
   const temporaryFolderOf = (scenario: object) => folder.write("thrice.json", JSON.stringify(scenario));
+});
+
+it("tillkit sandbox ends also if it is stopped while it starts", async () => {
+  const stopping = new AbortController();
+  // The warning about the network is written at the end of the start.
+  const stderr = new Writable({
+    write(_chunk, _encoding, done) {
+      stopping.abort();
+      done();
+    },
+  });
+  const streams = { stdin: Readable.from([]), stdout: new PassThrough().resume(), stderr };
+  const context = { ...streams, env: {}, cwd: tmpdir(), signal: stopping.signal };
+  expect(await run(["sandbox", "--port", "0", "--host", "0.0.0.0"], context)).toBe(0);
 });
 
 describe("tillkit sandbox, used wrongly", () => {
