@@ -10,6 +10,7 @@ import { type WebhookSender } from "../webhook/sender.js";
 /** The moves that a payment has not made yet. */
 interface Schedule {
   id: string;
+  moment: Moment;
   paymentId: string;
   moves: readonly Move[];
   /** The time of the first move, by the sandbox's clock. */
@@ -37,14 +38,11 @@ export class PaymentTransitions {
    * webhook. Does nothing while the same moment is in progress, or at a second `opened`.
    */
   async run(moment: Moment, payment: SandboxPayment, source: string): Promise<Delivery[]> {
-    const key = `${payment.id} ${moment}`;
-    if (this.#started.has(key)) return [];
-    this.#started.add(key);
+    const about = { moment, paymentId: payment.id };
+    if (this.#started.has(momentKey(about))) return [];
     const moves = this.#scenarioOf(payment).moves?.[moment] ?? this.#normalMoves(moment);
-    const schedule = { id: randomUUID(), paymentId: payment.id, moves, dueAt: this.#dueAt(moves), source };
     const sent: Promise<Delivery[]>[] = [];
-    await this.core.activity.run(() => this.#follow(schedule, sent));
-    if (moment !== "opened") this.#started.delete(key);
+    await this.#start({ id: randomUUID(), ...about, moves, dueAt: this.#dueAt(moves), source }, sent);
     return (await Promise.all(sent)).flat();
   }
 
@@ -58,9 +56,8 @@ export class PaymentTransitions {
 
   /** Continues the schedules of an earlier run of the sandbox. */
   async restore(): Promise<void> {
-    const { stateFile, activity } = this.core;
-    for (const schedule of await stateFile.load<Schedule>("schedule"))
-      void activity.run(() => this.#follow(schedule, []));
+    for (const schedule of await this.core.stateFile.load<Schedule>("schedule"))
+      void this.#start(schedule, []);
   }
 
   /**
@@ -74,6 +71,13 @@ export class PaymentTransitions {
     const sent = this.#sendWebhooks(moved, move);
     if (move.status !== "completed") return sent;
     return [...sent, ...this.#paidWith(moved).flatMap((other) => this.apply(other, move, source))];
+  }
+
+  /** Makes the moves of a schedule. While they go on, the same moment cannot start again. */
+  async #start(schedule: Schedule, sent: Promise<Delivery[]>[]): Promise<void> {
+    this.#started.add(momentKey(schedule));
+    await this.core.activity.run(() => this.#follow(schedule, sent));
+    if (schedule.moment !== "opened") this.#started.delete(momentKey(schedule));
   }
 
   async #follow(schedule: Schedule, sent: Promise<Delivery[]>[]): Promise<void> {
@@ -144,6 +148,10 @@ export class PaymentTransitions {
     // A state file may contain the name of a scenario that no longer exists.
     return this.core.scenarios.list().find(({ name }) => name === scenario) ?? normal;
   }
+}
+
+function momentKey({ paymentId, moment }: Pick<Schedule, "paymentId" | "moment">): string {
+  return `${paymentId} ${moment}`;
 }
 
 function hasSameTotal({ total }: SandboxPayment, other: SandboxPayment): boolean {

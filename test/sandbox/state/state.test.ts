@@ -180,6 +180,22 @@ describe("a sandbox with a state file", () => {
     expect(merchant.webhooks).toHaveLength(1);
   });
 
+  it("does not start moves again that go on after a restart", async () => {
+    const later = { status: "submitted", delayMs: 5000, webhook: true };
+    const sandbox = await start({
+      webhookUrls: [merchant.webhookUrl],
+      scenario: { name: "slow", moves: { approved: [later, { status: "completed" }] } },
+    });
+    await createPayment(sandbox, merchant, "c-1");
+    void sandbox.pay("c-1");
+    const again = await restart();
+    expect(await again.pay("c-1")).toEqual([]);
+    await again.clock.advance(5000);
+    await again.settled();
+    expect(again.find("c-1")!.status).toBe("completed");
+    expect(merchant.webhooks).toHaveLength(2);
+  });
+
   it.each<[string, (sandbox: Sandbox) => unknown, (sandbox: Sandbox) => unknown]>([
     ["a new secret", (one) => one.rotateSecret(), ({ signing }) => signing],
     ["a setting", (one) => one.change({ readBack: true }), ({ settings }) => settings],
