@@ -110,7 +110,7 @@ function details(payment: SandboxPayment, view: View): Html {
     ${namedValue("Status", code(payment.status))} ${namedValue("Captured", payment.captured ? "yes" : "no")}
     ${namedValue("Amount", amountOf(total))} ${namedValue("Scenario", code(payment.scenario))}
     ${namedValue("Created", moment(payment.createdAt))}
-    ${namedValue("Approved by the customer", submittedAt === undefined ? absent : moment(submittedAt))}
+    ${namedValue("Submitted", submittedAt === undefined ? absent : moment(submittedAt))}
     ${namedValue("Provider’s reference", providerId === undefined ? absent : code(providerId))}
     ${namedValue("Source", source === undefined ? absent : code(source))}
     ${namedValue("Checkout page", urlText(`${baseUrl}/payment/submit/${id}`))}

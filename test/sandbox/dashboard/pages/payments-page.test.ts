@@ -31,7 +31,7 @@ describe("the payments of the dashboard", () => {
     const pending = await dashboard.read(`/payments/${id}`);
     const factIn = (text: string, name: string) =>
       new RegExp(`<dt>${name}</dt>\\s*<dd>([^]*?)</dd>`).exec(text)?.[1]?.replaceAll(/<[^>]*>/g, "");
-    expect(factIn(pending, "Approved by the customer")).toBe("not yet");
+    expect(factIn(pending, "Submitted")).toBe("not yet");
     expect(factIn(pending, "Captured")).toBe("no");
     await dashboard.sandbox.pay(id, { provider: "HOL" });
     await dashboard.pays("order-8");
@@ -42,7 +42,13 @@ describe("the payments of the dashboard", () => {
       expect(text).toContain(shown);
     }
     expect(factIn(text, "Captured")).toBe("yes");
-    expect(factIn(text, "Approved by the customer")).toMatch(/ UTC$/);
+    expect(factIn(text, "Submitted")).toMatch(/ UTC$/);
+    await dashboard.pays("order-9");
+    await dashboard.sandbox.cancel("order-9");
+    const canceled = await dashboard.read(`/payments/${dashboard.sandbox.find("order-9")!.id}`);
+    // A cancel also has a time, although nobody approved anything.
+    expect(factIn(canceled, "Submitted")).toMatch(/ UTC$/);
+    expect(canceled.toLowerCase()).not.toContain("approved");
     expect(factIn(text, "Success address")).toBe(successUrl.replaceAll("&", "&amp;"));
     expect(factIn(text, "Cancel address")).toBe(cancelUrl.replaceAll("&", "&amp;"));
     expect(text).toContain('data-live="Webhook deliveries of this payment: 1"');
