@@ -1,5 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { PassThrough, Readable, Writable } from "node:stream";
+import { run } from "../../../src/cli/run.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
 const parent = temporaryFolder();
@@ -75,6 +77,30 @@ describe("tillkit init, in an empty folder", () => {
       /payments\/fulfil-order\.mjs, new\n[^]*\+ export const fulfilOrder = async [^]*Write payments\/fulfil-order\.mjs\? y: yes/,
     );
     expect(ran.stdout).not.toContain("Write server.mjs?");
+  });
+
+  it.each([
+    ["creates", "server.mjs", undefined],
+    ["changes", ".gitignore", "node_modules\n"],
+  ])("overwrites no file that somebody %s before the answer", async (_, file, before) => {
+    const folder = folderWith(before === undefined ? {} : { [file]: before });
+    const stderr = new PassThrough().resume();
+    const stdout = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        if (String(chunk).includes(`Write ${file}?`)) writeFileSync(path.join(folder, file), "mine");
+        done();
+      },
+    });
+    const stdin = Readable.from([Buffer.from("y\n".repeat(20))]);
+    expect(await run(["init"], { stdin, stdout, stderr, env: {}, cwd: folder })).toBe(3);
+    expect(contentOf(folder, file)).toBe("mine");
+  });
+
+  it("writes JavaScript where it is asked to, although there is a tsconfig.json", async () => {
+    const folder = folderWith({ "tsconfig.json": "{}" });
+    expect(documentOf(await init(folder, ["--dry-run", "--json"]))).toMatchObject({ language: "TypeScript" });
+    await init(folder, ["--yes", "--javascript"]);
+    expect(filesIn(folder)).toContain("server.mjs");
   });
 
   it("writes nothing where nobody answers, and nothing with --dry-run", async () => {
@@ -192,6 +218,9 @@ describe("tillkit init, where package.json is there already", () => {
     const { stdout, code } = await init(folder);
     expect(code).toBe(0);
     expect(stdout).toMatch(/tillkit doctor --before-start --env-file \.env\.example\nExamined\n/);
+    parent.write(`${path.basename(folder)}/.env`, `TILLKIT_WEBHOOK_SECRET=${"0f".repeat(32)}\n`);
+    const again = await init(folder);
+    expect(again.stdout).toContain("tillkit doctor --before-start --env-file .env\nExamined\n");
     expect(stdout).toMatch(
       /The doctor found no problem in what it examined\.\n\nWhat is left to do\n[^]*npx tillkit doctor --env-file \.env\n$/,
     );
@@ -238,6 +267,16 @@ describe("tillkit init, in an Express app", () => {
           'express();\r\nserver.use("/payments", paymentRoutes); // before express.json()\r\n',
         ),
     );
+  });
+
+  it("mounts the router in the main file of package.json, unless a build writes this file", async () => {
+    const main = (file: string) => JSON.stringify({ ...JSON.parse(manifest), main: file });
+    const own = folderWith({ "package.json": main("start/shop.mjs"), "start/shop.mjs": esm });
+    await init(own);
+    expect(contentOf(own, "start/shop.mjs")).toContain('app.use("/payments", paymentRoutes);');
+    const built = folderWith({ "package.json": main("./dist/shop.mjs"), "dist/shop.mjs": esm });
+    await init(built);
+    expect(contentOf(built, "dist/shop.mjs")).toBe(esm);
   });
 
   it("adds no line inside a statement that begins with a require", async () => {
