@@ -146,6 +146,9 @@ describe("tillkit payments", () => {
     expect(stdout).toContain("expected 1475, got 14");
     expect(stdout).toContain("Same order: c-2, 1475 KMF, failed");
     expect(stdout).not.toContain("payments refund");
+    const { stdout: third } = await payments("show", "c-3");
+    expect(third).toContain("paid 3450 KMF: 50 too little");
+    expect(third).toContain(" --value 3500.00 --service-id <id> --by <name> ");
     expect((await payments("show", "c-4")).stdout).toContain(
       "tillkit payments refund c-4 --amount <amount> --key <transfer> --by",
     );
@@ -156,6 +159,51 @@ describe("tillkit payments", () => {
         /^No payment was found\.\n\s*To search the webhooks too: tillkit payments find c-9 --store \S+\n$/,
       ),
     });
+  });
+
+  it("lists the payments that a text names, if there are several, and ends with 1", async () => {
+    const { code, stdout } = await payments("show", "order-7");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/ c-2 [^]* c-1 [^]*\nFor the history: tillkit payments show <clientId> --store /);
+  });
+
+  it("names a clientId that only a webhook has", async () => {
+    const { code, stdout } = await payments("find", "c-lost");
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringContaining("A webhook or a decision names c-lost: tillkit payments show c-lost --store "),
+    ]);
+  });
+
+  it("exports the payments that are selected, the oldest first", async () => {
+    const exported = async (...argv: string[]) => {
+      const lines = (await payments("export", ...argv)).stdout.trimEnd().split("\n").slice(1);
+      return [...new Set(lines.map((line) => line.split(",")[0]))];
+    };
+    expect(await exported("--from", "2024-05-01")).toEqual(["c-1", "c-2", "c-3"]);
+    expect(await exported("--state", "failed")).toEqual(["c-2"]);
+  });
+
+  it("exports a history that has more entries than one page", async () => {
+    const named = `${folder.path}/long.db`;
+    const store = sqliteStore(named);
+    const webhooks = Array.from({ length: 1001 }, (_, index) =>
+      webhook(`w-${index}`, { clientId: "c-1", outcome: "stale", receivedAt: at(index % 60) }),
+    );
+    await saved(store, { created: [payment("c-1", { serviceId: "s-1" })], webhooks });
+    await store.close();
+    const { stdout } = await runCli(["payments", "show", "c-1", "--limit", "1", "--store", named]);
+    // The evidence needs no service id, because the store has this id.
+    expect(stdout).toContain(
+      " --client-id c-1 --evidence letter --document <where> --value 1475 --by <name> ",
+    );
+    const { entries } = documentOf(await runCli(["payments", "export", "c-1", "--json", "--store", named]));
+    const ids = (entries as { kind: string; receiptId: string }[]).flatMap(({ kind, receiptId }) =>
+      kind === "webhook" ? receiptId : [],
+    );
+    expect([ids.length, new Set(ids).size]).toEqual([1001, 1001]);
+    const times = (entries as { at: string }[]).map((entry) => entry.at);
+    expect(times).toEqual(times.toSorted());
   });
 
   it("shows dispatches that wait, with when they are due, and how a paused handler is resumed", async () => {
@@ -215,10 +263,12 @@ describe("tillkit payments", () => {
   it("shows the newest webhooks first, page by page", async () => {
     const first = (await payments("show", "c-lost", "--limit", "1")).stdout;
     expect(first).toContain(at(4));
+    expect(first).toContain("tillkit payments adopt c-lost ");
     const cursor = /For older entries: --cursor (\S+)/.exec(first)![1]!;
     const second = (await payments("show", "c-lost", "--limit", "1", "--cursor", cursor)).stdout;
     expect(second).not.toContain(at(4));
     expect(second).not.toContain("--cursor");
+    expect(second).not.toContain("payments adopt");
     expect(second).toContain("unmatched");
     expect(await payments("show", "c-lost", "--limit", "0")).toMatchObject({ code: 2 });
   });

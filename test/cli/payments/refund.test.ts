@@ -14,7 +14,10 @@ const show = async (clientId: string) =>
 beforeAll(async () => {
   const store = sqliteStore(file);
   const paid = { state: "completed", open: false } as const;
-  await saved(store, { created: [payment("c-1", paid), payment("c-2", paid), payment("c-3")] });
+  const euro = { ...paid, received: { value: "3.00", currency: "EUR" } };
+  await saved(store, {
+    created: [payment("c-1", paid), payment("c-2", paid), payment("c-3"), payment("c-4", euro)],
+  });
   await store.close();
 });
 
@@ -37,6 +40,8 @@ describe("tillkit payments refund", () => {
   it("records the same command once, says so, and takes another key for another refund", async () => {
     const again = await refund(["c-1", "--amount", "500", "--apply"]);
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("recorded before, by Amina at")]);
+    const document = documentOf(await refund(["c-1", "--amount", "500", "--json"]));
+    expect(document).toMatchObject({ resolved: false, dryRun: false });
     const other = await refund(["c-1", "--amount", "500", "--key", "second"]);
     expect(other.stdout).toMatch(
       /Another refund is recorded already, by Amina at .*: refund of 500 of 1475 KMF, 975 KMF left\./,
@@ -68,6 +73,15 @@ describe("tillkit payments refund", () => {
     const { code } = await refund(["c-2", "--amount", "75", "--reversal", ...evidence, "--apply"]);
     expect(code).toBe(0);
     expect(await show("c-2")).toContain("reversed by Amina, statement, may.csv, line 7: 75 KMF of 1475 KMF");
+  });
+
+  it("keeps evidence in the currency that was received, and offers no refund once all is back", async () => {
+    const evidence = ["--evidence", "letter", "--document", "a letter"];
+    const { resolution } = documentOf(await refund(["c-4", "--amount", "1.00", ...evidence, "--json"]));
+    expect(resolution.evidence.total).toEqual({ value: "1.00", currency: "EUR" });
+    expect(await show("c-4")).toContain("tillkit payments refund c-4 ");
+    expect(await refund(["c-4", "--apply"])).toMatchObject({ code: 0 });
+    expect(await show("c-4")).not.toContain("payments refund");
   });
 
   it.each<[number, string, string[]]>([
