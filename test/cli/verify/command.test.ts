@@ -188,6 +188,19 @@ describe("tillkit verify", () => {
     ]);
   });
 
+  it("looks for another body only in small files of the same type", async () => {
+    const other = JSON.stringify(completedBody({ clientId: "c-2" }));
+    const big = JSON.stringify({ note: "x".repeat(64 * 1024) });
+    mkdirSync(path.join(folder.path, "mixed"));
+    folder.write("mixed/second.txt", other);
+    folder.write("mixed/third.json", big);
+    const file = folder.write("mixed/first.json", compact);
+    for (const body of [other, big]) {
+      const ran = await runCli(["verify", file, "--signature", hex(body), "--secret", secret, "--json"]);
+      expect(documentOf(ran).findings).toMatchObject([{ code: "secret_wrong" }]);
+    }
+  });
+
   it("prints the expected signature only with --show", async () => {
     const shown = await verify(compact, hex("other"), "--show");
     expect(shown.expected).toBe(hex(compact));
@@ -257,7 +270,8 @@ describe("tillkit verify --last", () => {
     const other = readdirSync(directory).toSorted()[0]!;
     const file = path.join(directory, "2027-x.http");
     writeFileSync(file, `POST / HTTP/1.1\r\nservice-signature: ${hex("{}")}\r\n\r\n${compact}`);
-    const ran = await runCli(["verify", "--last", "--kept", directory, "--secret", secret]);
+    const env = { TILLKIT_KEEP_REFUSED: path.join(folder.path, "kept-elsewhere") };
+    const ran = await runCli(["verify", "--last", "--kept", directory, "--secret", secret], { env });
     expect(ran.stdout).toContain("body_other");
     expect(ran.stdout).toContain(other);
     expect(ran.code).toBe(1);
@@ -299,8 +313,27 @@ describe("tillkit verify --request", () => {
     });
     expect(plain.stdout).toContain("It is about c-1, completed, 1475 KMF, number MVK-778.");
     expect(plain.stdout).toContain(`\n  tillkit replay ${file} --secret-env PAY_S\n`);
+    const secretly = await runCli(["verify", file, "--request", "--secret", secret]);
+    expect(secretly.stdout).toContain(`\n  tillkit replay ${file}\n`);
+    const stdin = await runCli(["verify", "-", "--request", "--secret", secret], { stdin: right });
+    expect(stdin.stdout).toContain("It is about c-1, ");
+    expect(stdin.stdout).not.toContain("tillkit replay");
+    expect(documentOf(await ask(right)).about).toMatchObject({
+      clientId: "c-1",
+      status: "completed",
+      total: { value: "1475", currency: "KMF" },
+      providerId: "MVK-778",
+      unsigned: [],
+    });
     const named = request(`X-Pay: ${hex(compact)}`);
     expect((await ask(named, "--header", "X-Pay")).code).toBe(0);
+  });
+
+  it("ends the headers at the first empty line, and joins a header that is there twice", async () => {
+    const body = `{"note":1}\r\n\r\n`;
+    expect((await ask(`Service-Signature: ${hex(body)}\n\n${body}`)).code).toBe(0);
+    const twice = request(`Service-Signature: ${hex(compact)}\r\nService-Signature: ${hex(compact)}`);
+    expect((await ask(twice)).code).toBe(1);
   });
 
   it("says that the kit cannot read a signed body, or does not know its status", async () => {
