@@ -1,3 +1,4 @@
+import { chmodSync, mkdirSync } from "node:fs";
 import { sqliteStore } from "tillkit/sql";
 import { event, ledger, payment, webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { claimed, saved, settled, withEvents } from "../../../src/store/exam/checks/steps.js";
@@ -10,6 +11,9 @@ const health = (...argv: string[]) => runCli(["health", "--store", file, ...argv
 it("tillkit health says whether the store is well, and what waits for a person", async () => {
   const store = sqliteStore(file);
   await store.migrate();
+  // The spool belongs to the application's process, so a spool that this command could not use is no problem.
+  mkdirSync(`${file}-spool`);
+  chmodSync(`${file}-spool`, 0o777);
   expect(await health()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok\n/) });
   await withEvents(store, [ledger], 1);
   const [claim] = await claimed(store, [ledger]);

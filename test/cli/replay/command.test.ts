@@ -185,7 +185,10 @@ describe("tillkit replay", () => {
     );
     expect((await replay("--apply", ...who, ...selected, "--confirm", "lookup")).code).toBe(0);
     expect(await stateNow()).toBe("pending");
-    expect((await replay("--apply", ...who, ...selected, "--confirm", "none")).code).toBe(0);
+    // The option has precedence over the variable.
+    const argv = ["replay", "--store", file, "--apply", ...who, ...selected, "--confirm", "none"];
+    const looksUp = { env: { TILLKIT_CONFIRM: "lookup" }, cwd: folder.path };
+    expect((await runCli(argv, looksUp)).code).toBe(0);
     expect(await stateNow()).toBe("completed");
   });
 

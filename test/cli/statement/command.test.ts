@@ -86,6 +86,9 @@ describe("tillkit statement", () => {
       /2 foreign\nforeign {2}lines 2, 3; sum 20 KMF\n/,
     );
     expect((await two("--client-id-prefix=")).stdout).toContain("payments adopt m-1");
+    const env = { TILLKIT_CLIENT_ID_PREFIX: "k-" };
+    const argv = ["statement", "two.csv", ...period, "--store", "two.db", "--client-id-prefix="];
+    expect((await runCli(argv, { cwd: folder.path, env })).stdout).toContain("payments adopt m-1");
   });
 
   it("ends with 1 if something differs, and prints how often", async () => {
