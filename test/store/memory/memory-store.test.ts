@@ -232,6 +232,16 @@ describe("MemoryStore", () => {
     expect(await store.find("c-1")).toEqual(expected);
   });
 
+  it("stores a resolution once, also in one transaction", async () => {
+    const store = new MemoryStore();
+    const twice = store.transaction(async (tx) => {
+      await store.save(tx, { resolutions: [resolution] });
+      await store.save(tx, { resolutions: [resolution] });
+    });
+    await expect(twice).rejects.toMatchObject({ code: "store_conflict" });
+    expect((await store.history("c-1")).resolutions).toEqual([]);
+  });
+
   it("forgets a resolution whose transaction was rolled back", async () => {
     const store = new MemoryStore();
     const rolledBack = store.transaction(async (tx) => {

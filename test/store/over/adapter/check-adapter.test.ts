@@ -65,6 +65,11 @@ describe("storeOver", () => {
       "busyTimeout is not known. Did you mean busyTimeoutMs?",
       "busyTimeoutMs must be a number of milliseconds.",
     ]);
+    for (const busyTimeoutMs of [-1, 0.5, NaN, null])
+      expect(problemsOf(adapter, { busyTimeoutMs })).toEqual([
+        "busyTimeoutMs must be a number of milliseconds.",
+      ]);
+    expect(problemsOf(adapter, { busyTimeoutMs: 0 })).toEqual([]);
   });
 });
 

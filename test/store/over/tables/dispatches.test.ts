@@ -45,6 +45,15 @@ describe("the dispatches of a store over an adapter", () => {
     expect(await waiting()).toMatchObject([{ since: due }]);
   });
 
+  it("are claimed in the order in which their events were saved, also by two processes", async () => {
+    await save("e3");
+    await save("e2");
+    now += 1;
+    await savedInPieces(open(), "events", [event("e1")]);
+    const first = await claim(10_000, store, 1);
+    expect(eventIds([...first, ...(await claim())])).toEqual(["e3", "e2", "e1"]);
+  });
+
   it("ended at the time of the database's clock", async () => {
     const events = ["e1", "e2"].map((id) => event(id, { clientId: "p1" }));
     await savedInPieces(store, "events", events);
