@@ -6,13 +6,13 @@ import { claimed, settled, withEvents } from "../../../src/store/exam/checks/ste
 import { serverUrl } from "../../promises/processes/databases.js";
 import { tablePrefixes } from "./support/table-prefixes.js";
 
-/** A server on which one table can be locked for longer than the kit waits for an answer. */
+/** A server on which a table, or its rows, can be locked for longer than the kit waits for an answer. */
 interface Server {
   run(sql: string): Promise<unknown>;
   open(tablePrefix: string): SqlPaymentStore;
   /** A statement that takes this long, in seconds. */
   pause(seconds: number): string;
-  /** Locks a table, runs, and unlocks it. */
+  /** Locks a table or its rows, runs, and unlocks it. */
   whileLocked(table: string, run: () => Promise<void>): Promise<void>;
   end(): Promise<unknown>;
 }
@@ -52,10 +52,30 @@ function mysql(url: string): Server {
   };
 }
 
+/** The application's own sessions wait for a row for as long as the server's settings say. */
+function mysqlRows(url: string): Server {
+  const server = mysql(url);
+  const pool = createPool({ uri: url });
+  return {
+    ...server,
+    open: (tablePrefix) => mysqlStore(pool, { tablePrefix, busyTimeoutMs: 1000 }),
+    async whileLocked(table, run) {
+      const connection = await pool.getConnection();
+      await connection.query("start transaction");
+      await connection.query(`select 1 from ${table} for update`);
+      await run();
+      await connection.query("rollback");
+      connection.release();
+    },
+    end: () => Promise.all([server.end(), pool.end()]),
+  };
+}
+
 describe.each([
-  ["PostgreSQL", serverUrl("postgres"), postgres],
-  ["MySQL", serverUrl("mysql"), mysql],
-] as const)("a table that somebody locks on %s", (_, url, connect) => {
+  ["a table that somebody locks on PostgreSQL", serverUrl("postgres"), postgres],
+  ["a table that somebody locks on MySQL", serverUrl("mysql"), mysql],
+  ["a row that somebody locks on MySQL, with the application's pool", serverUrl("mysql"), mysqlRows],
+] as const)("%s", (_, url, connect) => {
   if (url === undefined) {
     it("is left out, because no server is named", () => expect(url).toBeUndefined());
     return;

@@ -116,12 +116,19 @@ export async function hasSeveralWriters(session: Session): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Returns whether the server reports that a connection waits for a lock. */
+/**
+ * Returns whether the server reports that a connection waits for a lock. The state shows only locks of
+ * tables. The list of transactions shows locks of rows, and needs the right PROCESS.
+ */
 export async function mysqlWaitsForLock(asking: Session, connection: MysqlConnection): Promise<boolean> {
   const { threadId } = connection as { threadId?: number | null };
-  const sql = "select 1 from information_schema.processlist where id = ? and state like 'Waiting for%lock%'";
-  const { rows } = await asking.run(sql, [threadId ?? null]);
-  return rows.length > 0;
+  const ofTable =
+    "select 1 from information_schema.processlist where id = ? and state like 'Waiting for%lock%'";
+  const ofRow =
+    "select 1 from information_schema.innodb_trx where trx_mysql_thread_id = ? and trx_state = 'LOCK WAIT'";
+  for (const sql of [ofTable, ofRow])
+    if ((await asking.run(sql, [threadId ?? null])).rows.length > 0) return true;
+  return false;
 }
 
 /**
