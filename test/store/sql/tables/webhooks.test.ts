@@ -1,4 +1,4 @@
-import { event, ledger, webhook } from "../../../../src/store/exam/checks/fixtures.js";
+import { event, ledger, payment, webhook } from "../../../../src/store/exam/checks/fixtures.js";
 import { claimed, recorded, saved, settled } from "../../../../src/store/exam/checks/steps.js";
 import { onEachDatabase, onEachServer, openPlace, openStore } from "../../../promises/processes/databases.js";
 
@@ -39,6 +39,33 @@ onEachServer("webhooks that another transaction has locked", (kind) => {
 });
 
 onEachDatabase("many webhooks in one change", (kind) => {
+  it.each([1, 2, 70])("are stored without the taken one among %d others, as are payments", async (count) => {
+    const place = await openPlace(kind);
+    const { store } = place;
+    const names = Array.from({ length: count }, (_, n) => `n${String(n).padStart(2, "0")}`);
+    const first = { created: [payment("taken", { failure: "first" })], webhooks: [webhook("taken")] };
+    await saved(store, first);
+    const group = [...names.slice(0, count / 2), "taken", ...names.slice(count / 2)];
+    const both = await saved(store, {
+      created: group.map((name, n) => payment(name, n % 3 === 0 ? { metadata: { n } } : {})),
+      webhooks: group.map((name, n) =>
+        webhook(name, { clientId: name, ...(n % 3 === 0 && { reason: name }) }),
+      ),
+    });
+    expect(both).toEqual({ takenClientIds: ["taken"], takenEventKeys: ["taken"] });
+    const stored = await store.webhooks({ limit: 100 });
+    const expected = group.map(
+      (name, n) => [name, name !== "taken" && n % 3 === 0 ? name : undefined] as const,
+    );
+    expect(new Map(stored.map(({ eventKey, reason }) => [eventKey, reason]))).toEqual(new Map(expected));
+    const payments = await store.list({ newestFirst: false, limit: 100 });
+    expect(payments.find(({ clientId }) => clientId === "taken")).toEqual(first.created[0]);
+    expect(payments.filter(({ metadata }) => metadata).length).toBe(
+      group.filter((name, n) => name !== "taken" && n % 3 === 0).length,
+    );
+    await place.remove();
+  });
+
   it("are counted, decided again, raised, dismissed and resolved, each of them", async () => {
     const place = await openPlace(kind);
     const { store } = place;
