@@ -1,6 +1,20 @@
-import { asPool, type SqlPaymentStore, type SqlTx } from "tillkit/sql";
+import { asPool, type SqlPaymentStore, type SqlTx, sqliteStore } from "tillkit/sql";
 import { onEachServer, openPlace, type Place } from "../../../promises/processes/databases.js";
 import { pendingPayment } from "../../../support/webhooks.js";
+import { temporaryFiles } from "../support/temporary-files.js";
+
+const nextFile = temporaryFiles();
+
+it("there is no pool for ORMs on SQLite, or without the tx of a handler", async () => {
+  const store = sqliteStore(nextFile());
+  await store.transaction(async (tx) => {
+    const refused = { code: "transaction_control_refused" };
+    expect(() => asPool(tx)).toThrow(expect.objectContaining(refused));
+  });
+  await store.close();
+  for (const tx of [undefined, {}, "tx"])
+    expect(() => asPool(tx as never)).toThrow(expect.objectContaining({ code: "option_invalid" }));
+});
 
 /** A connection or a pool, as both drivers have them. */
 interface Connection {
