@@ -2,6 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { Pool } from "pg";
 import { createPool } from "mysql2/promise";
 import { schemaState, sqlStore } from "tillkit/sql";
+import { proxyTo } from "../support/database-proxy.js";
+import { untilNoneIsOpen } from "../support/server-sentences.js";
 import { tablePrefixes } from "../support/table-prefixes.js";
 import { temporaryFiles } from "../support/temporary-files.js";
 
@@ -27,6 +29,14 @@ function sentences(kind: string, database: string, tablePrefix: string): void {
     expect(await schemaState(database, { tablePrefix })).toEqual({ kind, version: 99, newest });
     await store.close();
   });
+
+  if (kind !== "sqlite")
+    it("leaves no connection open", async () => {
+      const proxy = await proxyTo(database);
+      expect(await schemaState(proxy.url, { tablePrefix })).toMatchObject({ kind });
+      expect(await untilNoneIsOpen(proxy)).toBe(0);
+      proxy.close();
+    });
 }
 
 describe("the state of the tables in SQLite", () => {

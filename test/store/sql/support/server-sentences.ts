@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { type SqlPaymentStore, type SqlTx } from "tillkit/sql";
 import { testStore } from "tillkit/testing";
 import { tableProbe } from "./application-writes.js";
-import { proxyTo } from "./database-proxy.js";
+import { type DatabaseProxy, proxyTo } from "./database-proxy.js";
 import { startUpSentences } from "./start-up-sentences.js";
 import { tablePrefixes } from "./table-prefixes.js";
 import { transactionSentences } from "./transaction-sentences.js";
@@ -102,6 +103,12 @@ export function serverSentences<
   return { tablePrefix, table };
 }
 
+/** Resolves when no connection is open any more. */
+export async function untilNoneIsOpen(proxy: DatabaseProxy): Promise<number> {
+  while (proxy.connections() > 0) await nextIteration();
+  return proxy.connections();
+}
+
 const statements = {
   $1: {
     begin: { sent: "begin isolation", by: "start isolation" },
@@ -178,6 +185,17 @@ function connectionSentences(
     while (proxy.connections() === pooled) await store.record({ eventKeys: ["k"] }, () => ({}));
     expect(proxy.connections()).toBe(5);
     await store.close();
+    expect(await untilNoneIsOpen(proxy)).toBe(0);
     proxy.close();
+  });
+
+  it("has no backup of its own, and names the tools for it", async () => {
+    const store = open(url);
+    const refused = {
+      code: "backup_refused",
+      message: expect.stringMatching(/pg_dump.*mysqldump/) as string,
+    };
+    await expect(store.backup("shop.db")).rejects.toMatchObject(refused);
+    await store.close();
   });
 }
