@@ -61,6 +61,17 @@ function examine(url: string): void {
     await expect(run).rejects.toThrow(TypeError);
   });
 
+  it.each([
+    [0, 1],
+    [1000, 1],
+    [1001, 2],
+  ])("waits with a busyTimeoutMs of %d for %d seconds", async (busyTimeoutMs, seconds) => {
+    const store = mysqlStore(url, { tablePrefix, busyTimeoutMs });
+    const { rows } = await store.query("select @@session.innodb_lock_wait_timeout as seconds");
+    expect(rows).toEqual([{ seconds }]);
+    await store.close();
+  });
+
   it("gives up on a lock at the deadline", async () => {
     const holding = mysqlStore(pool, { tablePrefix });
     const waiting = mysqlStore(url, { tablePrefix, busyTimeoutMs: 1000 });
