@@ -181,8 +181,3 @@ describe.each(versions)("a server made for an application, on %s,", (_, express)
     expect((await ask(port, "/", { headers: { long: "x".repeat(2000) } })).status).toBe(431);
   });
 });
-
-it("a server made for an application has the options of a server of Node", async () => {
-  const server = createExpressServer(express5(), { keepAliveTimeout: 1234, headersTimeout: 4321 });
-  expect([server.keepAliveTimeout, server.headersTimeout]).toEqual([1234, 4321]);
-});
