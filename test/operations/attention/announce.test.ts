@@ -199,6 +199,69 @@ describe("the events about what needs a person, in a process", () => {
     });
   });
 
+  it("tell a dispatch that a person settled once, and again when it has died again", async () => {
+    const store = await storeWith(own("c-1"));
+    const payments = listening(testKit({ store, dispatch: { maxFailures: 1, pollMs: 10 } }));
+    payments.onPaymentCompleted(() => Promise.reject(new Error("no paper")), { name: "printer" });
+    const died = () => new Promise((resolve) => payments.on("dispatch.dead", resolve));
+    const first = died();
+    await payments.start();
+    await payments.receiveWebhook(signed(completedBody({ clientId: "c-1", id: "s-c-1" })));
+    await first;
+    await payments.sweep();
+    const [entry] = (await payments.attention({ rule: "dead_dispatch" })).entries;
+    await payments.attend(entry!.id, { action: "settle", by: "Amina", reason: "printed by hand" });
+    const once = ["opened dead_dispatch", "closed dead_dispatch settled"];
+    for (let sweeps = 0; sweeps < 2; sweeps++) await payments.sweep();
+    expect(await told(store, "c-1")).toEqual(once);
+    expect((await payments.history("c-1")).attention).toEqual([]);
+    const second = died();
+    await payments.replayDispatches({ dryRun: false });
+    await second;
+    for (let sweeps = 0; sweeps < 2; sweeps++) await payments.sweep();
+    expect(await told(store, "c-1")).toEqual([...once, "opened dead_dispatch"]);
+  });
+
+  it("leave open what is too young for another process that sweeps", async () => {
+    let at = start;
+    const store = await storeWith();
+    const shop = (unmatchedAfterMs: number) =>
+      listening(testKit({ store, unmatchedAfterMs, now: () => new Date(at) }));
+    const [one, other] = [shop(60_000), shop(hourMs)];
+    await one.receiveWebhook(signed(completedBody({ clientId: "c-9", id: "s-9" })));
+    at += 61_000;
+    await one.sweep();
+    await other.sweep();
+    expect(await told(store, "c-9")).toEqual(["opened unmatched"]);
+  });
+
+  it("skip an entry of a rule that only a later version of the kit has", async () => {
+    const store = await storeWith(own("c-1", late));
+    const id = "later_rule:c-1";
+    const value = { id, rule: "later_rule", subject: "c-1", since: "", why: "", toldAt: "" };
+    const note = { kind: "attention_told", id, version: 0, value };
+    await store.transaction((tx) => store.save(tx, { notes: [note] }));
+    for (let sweeps = 0; sweeps < 2; sweeps++) await listening(testKit({ store })).sweep();
+    expect(await told(store, "c-1")).toEqual(["opened paid_late"]);
+    expect(await store.notes({ kind: "attention_told", ids: [id] })).toHaveLength(1);
+  });
+
+  it("reach their handlers without the next poll", async () => {
+    const store = await storeWith(own("c-1", late));
+    const claim = store.claim.bind(store);
+    const polled = new Promise<void>((resolve) => {
+      store.claim = (options) => claim(options).finally(resolve);
+    });
+    const payments = testKit({ store, dispatch: { pollMs: hourMs } });
+    const opened = new Promise((resolve) =>
+      payments.on("attention.opened", ({ entry }) => resolve(entry.id)),
+    );
+    await payments.start({ keepAlive: false });
+    await polled;
+    await payments.sweep();
+    expect(await opened).toBe("paid_late:c-1");
+  });
+
   it("are told within a few sweeps where 1,200 are open, and all are closed within as many", async () => {
     const ids = Array.from({ length: 1200 }, (_, index) => `c-${index}`);
     const store = await storeWith(...ids.map((id) => own(id, late)));

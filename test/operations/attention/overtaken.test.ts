@@ -24,3 +24,20 @@ it("a settlement of a payment that changes meanwhile blames no person, and gives
     fix: expect.stringContaining("which is now 1."),
   });
 });
+
+it("a settlement of an overdue payment that has ended meanwhile is refused", async () => {
+  const store = new MemoryStore();
+  const overdue = pendingPayment({ overdueAt: "2026-11-20T11:00:00.000Z" });
+  await store.transaction((tx) => store.save(tx, { created: [overdue] }));
+  const transaction = store.transaction.bind(store);
+  store.transaction = async (run) => {
+    store.transaction = transaction;
+    await transaction((tx) => store.save(tx, { updated: [{ ...overdue, state: "canceled", open: false }] }));
+    return transaction(run);
+  };
+  const settle = { action: "settle", by: "Amina", reason: "the customer does not pay" } as const;
+  await expect(testKit({ store }).attend("overdue:c-1", settle)).rejects.toMatchObject({
+    code: "store_conflict",
+  });
+  expect(await store.find("c-1")).not.toHaveProperty("attention");
+});
