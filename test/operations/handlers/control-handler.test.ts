@@ -251,6 +251,36 @@ describe("the control of handlers", () => {
     });
   });
 
+  it("keeps both changes of two people at the same moment", async () => {
+    const { payments } = await shop(new MemoryStore());
+    const both = await Promise.all([
+      payments.pauseHandler("books", pause),
+      payments.limitHandler("books", { perSecond: 5, by: "Said" }),
+    ]);
+    expect(both).toMatchObject([{ changed: true }, { changed: true }]);
+    const [books] = await payments.handlers();
+    expect(books).toMatchObject({ paused: pause, perSecond: 5 });
+    expect(books!.changes.map(({ did }) => did).toSorted()).toEqual(["limited", "paused"]);
+  });
+
+  it("does not leave the handler of this process to the next poll", async () => {
+    const { payments, handled, raise } = await shop(new MemoryStore(), { pollMs: hourMs });
+    await payments.pauseHandler("books", pause);
+    await raise("e1");
+    await payments.resumeHandler("books", { by });
+    await reaches(handled, 1);
+    expect(handled).toMatchObject([{ id: "e1" }]);
+  });
+
+  it("keeps the last fifty changes", async () => {
+    const { payments } = await shop(new MemoryStore());
+    for (let n = 1; n <= 51; n++) await payments.limitHandler("books", { perSecond: n });
+    const [books] = await payments.handlers();
+    expect(books!.changes.map((one) => "perSecond" in one && one.perSecond)).toEqual(
+      Array.from({ length: 50 }, (_, n) => n + 2),
+    );
+  });
+
   it.each([
     ["a pause without a reason", (kit: Payments) => kit.pauseHandler("books", { reason: " ", by })],
     ["a pause by nobody", (kit: Payments) => kit.pauseHandler("books", { reason: "r", by: "" })],
