@@ -1,5 +1,5 @@
 import { type DispatchQuery, MemoryStore } from "tillkit";
-import { replayDispatches } from "../../../src/operations/replay/replay-dispatches.js";
+import { replayDispatches, revivedDispatches } from "../../../src/operations/replay/replay-dispatches.js";
 import { event } from "../../../src/store/exam/checks/fixtures.js";
 import { saved, until } from "../../../src/store/exam/checks/steps.js";
 import { closeAll, testKit } from "../../support/kit.js";
@@ -110,6 +110,27 @@ describe("a replay of dead dispatches", () => {
       retired: 0,
       dispatches: [{ eventId: "e-0", state: "dead", error: "Error: again", past }],
     });
+  });
+
+  it("keeps who made it, and why", async () => {
+    const store = await storeWithDead(1);
+    const payments = testKit({ store, dispatch: false });
+    const why = { by: "Amina", reason: "the printer has paper" };
+    const { run } = await payments.replayDispatches({ dryRun: false, ...why });
+    expect(await store.notes({ kind: "retry", ids: [run] })).toMatchObject([{ value: why }]);
+  });
+
+  it("counts all of its dispatches afterwards, and lists the first thousand that are not done", async () => {
+    const states = ["done", "dead", "pending", "leased", "retired"] as const;
+    const all = Array.from({ length: 1500 }, (_, n) => ({
+      eventId: `e-${String(n).padStart(4, "0")}`,
+      state: states[n % 5]!,
+    }));
+    const revived = async ({ after, limit }: { after?: { eventId: string }; limit: number }) =>
+      all.filter(({ eventId }) => !after || eventId > after.eventId).slice(0, limit);
+    const { dispatches, ...counts } = await revivedDispatches({ revived } as never, "run-a");
+    expect(counts).toEqual({ done: 300, dead: 300, waiting: 600, retired: 300 });
+    expect(dispatches).toEqual(all.filter(({ state }) => state !== "done").slice(0, 1000));
   });
 
   it("wakes the handlers, and does not leave them to the next poll", async () => {

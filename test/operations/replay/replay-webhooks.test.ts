@@ -70,6 +70,19 @@ describe("a replay of webhooks", () => {
     }
   });
 
+  it("keeps who replayed with each change of a payment", async () => {
+    const why = { by: "Amina", reason: "an earlier version could not read it" };
+    const { store, payments } = await shopWith(
+      { created: [pendingPayment()] },
+      { webhooks: stored([completedBody()]) },
+    );
+    await payments.replay(why);
+    expect((await store.history("c-1")).resolutions).toEqual([]);
+    for (let times = 0; times < 2; times++) await payments.replay({ dryRun: false, ...why });
+    const change = { action: "replayed", before: "inadmissible", after: "applied" };
+    expect((await store.history("c-1")).resolutions).toMatchObject([{ ...change, ...why }]);
+  });
+
   it("lists the first thousand changes, and counts all", async () => {
     const bodies = Array.from({ length: 1050 }, (_, n) =>
       completedBody({ clientId: `x-${n}`, id: `x-${n}` }),
@@ -129,6 +142,7 @@ describe("a replay of webhooks", () => {
     ["from must be a Date", { from: "yesterday" }],
     ["to must be a Date", { to: new Date("never") }],
     ["from must be before to", { from: new Date("2026-11-02"), to: new Date("2026-11-01") }],
+    ["from must be before to", { from: new Date("2026-11-01"), to: new Date("2026-11-01") }],
     ["receiptID", { receiptID: "r-1" }],
   ])("is refused with the name of the wrong condition: %s", async (message, query) => {
     await expect(testKit().replay(query)).rejects.toMatchObject({
