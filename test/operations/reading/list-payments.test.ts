@@ -1,4 +1,5 @@
 import { MemoryStore, type Payment, type PaymentQuery } from "tillkit";
+import { keepClaim } from "../../../src/checkout/payment-claims.js";
 import { listPayments } from "../../../src/operations/reading/list-payments.js";
 import { saved } from "../../../src/store/exam/checks/steps.js";
 import { pendingPayment } from "../../support/webhooks.js";
@@ -17,6 +18,23 @@ describe("a list of payments", () => {
     await saved(store, { created: states.map((each, n) => numbered(n, { state: each })) });
     const { payments } = await listPayments(store, { state });
     expect(payments.map((payment) => payment.state)).toEqual([state]);
+  });
+
+  it("has those whose customers gave a number in the order that was asked for, and in pages", async () => {
+    const store = new MemoryStore();
+    const created = [1, 2, 3].map((n) => numbered(n, { createdAt: `2026-11-20T10:0${n}:00.000Z` }));
+    await saved(store, { created });
+    const at = "2026-11-20T11:00:00.000Z";
+    for (const payment of created) await keepClaim(store, payment, { number: "MVK-1", at });
+    for (const [first, expected] of [
+      ["newest", ["c-3", "c-2", "c-1"]],
+      ["oldest", ["c-1", "c-2", "c-3"]],
+    ] as const) {
+      const page = await listPayments(store, { claimed: "mvk 1", first, limit: 2 });
+      const rest = await listPayments(store, { claimed: "mvk 1", first, limit: 2, cursor: page.cursor });
+      expect([...page.payments, ...rest.payments].map(({ clientId }) => clientId)).toEqual(expected);
+      expect(rest).not.toHaveProperty("cursor");
+    }
   });
 
   it.each<[string, PaymentQuery | object]>([

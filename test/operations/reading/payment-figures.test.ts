@@ -27,6 +27,14 @@ async function figuresOf(created: Payment[], query: FiguresQuery = day) {
 }
 
 describe("the figures of payments", () => {
+  it("are about payments that the service has, and have the longest of ten times as the 95th of 100", async () => {
+    const payments = Array.from({ length: 10 }, (_, n) => paidAfter(n, 1000 * (n + 1), "MVK"));
+    const adopted = payments.map(({ checkoutUrl: _, ...rest }) => rest);
+    const { checkoutUrl: _, serviceId: __, ...unknown } = numbered(20, { state: "uncertain" });
+    const { all } = await figuresOf([...adopted, unknown]);
+    expect(all).toMatchObject({ sent: 10, completed: 10, firstWebhookMs: { median: 5000, p95: 10_000 } });
+  });
+
   it("are counts, shares and usual times, of all and by channel", async () => {
     const [fast, slow] = [20, 40];
     const payments = [

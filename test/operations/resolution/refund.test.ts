@@ -243,6 +243,17 @@ describe("a refund", () => {
     expect(await one.find("c-1")).not.toHaveProperty("refunded");
   });
 
+  it("is refused where nothing is left, also without an amount", async () => {
+    const { one, refunds } = await shop();
+    await one.resolve(refund(undefined, { key: "a" }));
+    for (const amount of [undefined, "1"])
+      await expect(one.resolve(refund(amount, { key: "b" }))).rejects.toMatchObject({
+        code: "resolution_not_possible",
+        message: expect.stringContaining("0 KMF are left"),
+      });
+    expect(await refunds()).toHaveLength(1);
+  });
+
   it("of a payment that is not completed is refused", async () => {
     const { one } = await shop({ state: "pending", open: true });
     await expect(one.resolve(refund("5"))).rejects.toMatchObject({ code: "resolution_not_possible" });

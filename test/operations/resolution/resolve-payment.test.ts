@@ -42,7 +42,8 @@ onEachDatabase("resolutions", (kind) => {
     const { receiptId } = await payments.receiveWebhook(signed(completedBody(short)));
     const { resolution, resolved, payment } = await payments.resolve({ action: "accept", receiptId, ...why });
     expect(resolved).toBe(true);
-    expect(resolution).toMatchObject({ action: "accepted", clientId: "c-1", receiptId, ...why });
+    const change = { before: "pending", after: "completed" };
+    expect(resolution).toMatchObject({ action: "accepted", clientId: "c-1", receiptId, ...change, ...why });
     expect(payment).toMatchObject({ state: "completed", total: { value: "1475" }, open: false });
     expect(payment).not.toHaveProperty("nextLookupAt");
     expect(await types()).toEqual(["payment.mismatched", "payment.completed", "payment.resolved"]);
