@@ -264,7 +264,13 @@ describe("the control of handlers", () => {
   });
 
   it("does not leave the handler of this process to the next poll", async () => {
-    const { payments, handled, raise } = await shop(new MemoryStore(), { pollMs: hourMs });
+    const store = new MemoryStore();
+    const claim = store.claim.bind(store);
+    const polled = new Promise<void>((resolve) => {
+      store.claim = (options) => claim(options).finally(resolve);
+    });
+    const { payments, handled, raise } = await shop(store, { pollMs: hourMs });
+    await polled;
     await payments.pauseHandler("books", pause);
     await raise("e1");
     await payments.resumeHandler("books", { by });
