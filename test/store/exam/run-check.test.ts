@@ -1,4 +1,5 @@
 import { MemoryStore } from "tillkit";
+import { until } from "../../../src/store/exam/checks/steps.js";
 import { runCheck } from "../../../src/store/exam/run-check.js";
 
 const circle: { inner?: object } = {};
@@ -76,4 +77,21 @@ it("a failed check shows its last 15 calls", async () => {
     'store.find("c-6") → undefined',
     'store.find("c-20") → undefined',
   ]);
+});
+
+describe("a check that waits", () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  it("asks once more where an answer took longer than the wait", async () => {
+    let [now, asked] = [0, 0];
+    jest.spyOn(performance, "now").mockImplementation(() => now);
+    const slow = async () => ((now += 4000), (asked += 1) > 1 ? "there" : undefined);
+    await expect(until(slow)).resolves.toBe("there");
+  });
+
+  it("ends where the last answer has no value either", async () => {
+    let now = 0;
+    jest.spyOn(performance, "now").mockImplementation(() => now);
+    await expect(until(async () => void (now += 4000))).rejects.toThrow("Not so within 3 seconds.");
+  });
 });

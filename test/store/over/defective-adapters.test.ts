@@ -216,6 +216,13 @@ describe("the exam of a store over an adapter", () => {
     expect(results.filter(({ outcome }) => outcome === "failed")).toEqual([]);
   });
 
+  it("does not end leases while it claims slowly", async () => {
+    let now = Date.now();
+    const slow: Spoil = (adapter) => ({ ...adapter, now: async () => (now += 30_000) });
+    const claims = runAlone("a backlog larger than one round is claimed completely, oldest first", slow);
+    await expect(claims).resolves.toBeUndefined();
+  });
+
   it("goes on after a check of the store that fails", async () => {
     const results = await examineStore({
       create: async () => Object.assign(storeOver(memoryAdapter()), { find: async () => undefined }),

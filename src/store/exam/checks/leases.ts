@@ -4,6 +4,7 @@ import {
   type Checks,
   claimed,
   firstClaim,
+  lastingMs,
   leased,
   runOf,
   same,
@@ -57,7 +58,7 @@ export const leaseChecks: Checks = {
 export const renewalChecks: Checks = {
   async "a renewed lease outlasts its first end"(store, another) {
     const run = runOf(await leased(store, 100));
-    assert.equal(await store.renew(run, 60_000), true);
+    assert.equal(await store.renew(run, lastingMs), true);
     const ended = performance.now() + 200;
     await until(async () => {
       same(await claimed(another, [ledger]), []);
@@ -66,7 +67,7 @@ export const renewalChecks: Checks = {
   },
 
   async "a renewed lease ends leaseMs after the renewal, and not after its first end"(store, another) {
-    const first = await leased(store, 60_000);
+    const first = await leased(store);
     assert.equal(await store.renew(runOf(first), 100), true);
     same(await firstClaim(another, [ledger]), { ...first, fence: 2, attempt: 2 });
   },
@@ -74,10 +75,10 @@ export const renewalChecks: Checks = {
   async "a lease that was taken over, settled or never given cannot be renewed"(store, another) {
     const run = runOf(await leased(store, 100));
     const next = await firstClaim(another, [ledger]);
-    assert.equal(await store.renew(run, 60_000), false);
-    assert.equal(await store.renew({ ...run, eventId: "never seen" }, 60_000), false);
-    assert.equal(await another.renew(runOf(next), 60_000), true);
+    assert.equal(await store.renew(run, lastingMs), false);
+    assert.equal(await store.renew({ ...run, eventId: "never seen" }, lastingMs), false);
+    assert.equal(await another.renew(runOf(next), lastingMs), true);
     await settled(store, next, { state: "done" });
-    assert.equal(await another.renew(runOf(next), 60_000), false);
+    assert.equal(await another.renew(runOf(next), lastingMs), false);
   },
 };
