@@ -1,3 +1,5 @@
+import { setImmediate as nextIteration } from "node:timers/promises";
+import { because } from "../../shared/because.js";
 import { optionInvalid } from "../../shared/unknown-names.js";
 import { adapterChecks } from "./checks/adapter.js";
 import { claimChecks } from "./checks/claims.js";
@@ -153,6 +155,22 @@ export async function examineStore<Tx>(
   onResult: (result: CheckResult, count: number) => void = () => {},
 ): Promise<CheckResult[]> {
   expectCreate("examineStore", exam);
+  const unawaited: unknown[] = [];
+  const note = (error: unknown): void => void unawaited.push(error);
+  // Without a listener, such a rejection would end the process without a result.
+  process.on("unhandledRejection", note);
+  try {
+    return await runChecks(exam, onResult, unawaited);
+  } finally {
+    process.off("unhandledRejection", note);
+  }
+}
+
+async function runChecks<Tx>(
+  exam: StoreExam<Tx>,
+  onResult: (result: CheckResult, count: number) => void,
+  unawaited: unknown[],
+): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   const lacking = new Set<ExamMember>();
   for (const one of checks) {
@@ -161,7 +179,7 @@ export async function examineStore<Tx>(
     const missing = without[member as keyof typeof without];
     const result: CheckResult = lacking.has(member)
       ? { check, member, outcome: "left out", reason: missing }
-      : await runInTime(one, exam, () => (hangs = true));
+      : withUnawaited(await runInTime(one, exam, () => (hangs = true)), unawaited.splice(0));
     if (result.outcome === "left out" && (member === "adapter" || isProbePart(member))) lacking.add(member);
     if (member === "adapter" && lacking.has(member)) continue;
     const isDefective = member !== "adapter" && results.some(isAdapterFailed);
@@ -195,7 +213,18 @@ async function runInTime<Tx>(
   };
   const result = await Promise.race([runCheck(one, factory, watch), hanging()]);
   timer.abort();
+  // Node reports a rejection that nothing awaited only when the present iteration ends.
+  await nextIteration();
   return result;
+}
+
+/** Returns the result as failed if promises rejected that nothing awaited. Its reason names the first. */
+function withUnawaited(result: CheckResult, errors: readonly unknown[]): CheckResult {
+  if (errors.length === 0) return result;
+  const why = `A promise rejected that nothing awaited${because(errors[0])}`;
+  const told = `${why} Await run(tx) and each statement, before the transaction ends.`;
+  const reason = result.outcome === "failed" ? `${told} ${result.reason}` : told;
+  return { ...result, outcome: "failed", reason };
 }
 
 const isAdapterFailed = ({ member, outcome }: CheckResult): boolean =>

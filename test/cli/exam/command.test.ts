@@ -129,6 +129,21 @@ export const create = async () => storeOver(${adapter});`;
     expect(JSON.parse(exam("stops.mjs", module, "--json").stdout)).toMatchObject({ stopped: true });
   });
 
+  it("names a promise that rejects and that the adapter does not await", () => {
+    const module = `import { storeOver } from ${JSON.stringify(kit)};
+const transaction = async (run) => {
+  const running = run({});
+  await new Promise(setImmediate);
+  return running;
+};
+const write = async () => true;
+export const create = async () =>
+  storeOver({ durable: true, read: async () => [], scan: async () => [], write, transaction });`;
+    const { status, stdout } = exam("early.mjs", module);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/^Why: A promise rejected that nothing awaited: no\. Await run\(tx\) and each/m);
+  });
+
   it("says what to do about a module that is loaded as CommonJS", () => {
     folder.write("package.json", '{"type": "commonjs"}');
     const { status, stderr } = exam("commonjs.js", good);
