@@ -102,6 +102,55 @@ const scanningOnce: Spoil = (adapter) => {
   };
 };
 
+/** Takes the version of a changed record from a clock. */
+const clockVersions: Spoil = (adapter) => {
+  const since = 1_700_000_000;
+  const shown = (record: StoredRecord) => ({
+    ...record,
+    version: record.version + (record.version > 1 ? since : 0),
+  });
+  return {
+    ...adapter,
+    read: async (keys, tx) => (await adapter.read(keys, tx)).map(shown),
+    scan: async (range, tx) => (await adapter.scan(range, tx)).map(shown),
+    write: (changes, tx) =>
+      adapter.write(
+        changes.map((one) => ({ ...one, version: one.version % since })),
+        tx,
+      ),
+  };
+};
+
+/** Counts a row as written only if its value differs. */
+const countingChanged: Spoil = (adapter) => ({
+  ...adapter,
+  async write(changes, tx) {
+    const keys = changes.map(({ key }) => key);
+    const found = keys.length > 100 ? [] : await adapter.read(keys, tx);
+    const isEqual = changes.some(({ key, value }) => found.find((one) => one.key === key)?.value === value);
+    return !isEqual && adapter.write(changes, tx);
+  },
+});
+
+/** Reads a range in pages, and begins each page with the last record of the page before. */
+const overlappingPages: Spoil = (adapter) => ({
+  ...adapter,
+  async scan(range, tx) {
+    const all = await adapter.scan(range, tx);
+    return all.flatMap((record, at) => (at % 50 === 49 ? [record, record] : [record])).slice(0, range.limit);
+  },
+});
+
+/** Finds keys without regard to case, and stores them as they are. */
+const findingCaseless: Spoil = (adapter) => ({
+  ...adapter,
+  async read(keys, tx) {
+    const wanted = new Set(keys.map((key) => key.toLowerCase()));
+    const all = await adapter.scan({ from: "", to: "~", limit: 1e6, reverse: false }, tx);
+    return all.filter(({ key }) => wanted.has(key.toLowerCase()));
+  },
+});
+
 /** Has four connections. A transaction takes one, and its write another one. */
 const takingTwoConnections: Spoil = (adapter) => {
   const pool = { free: 4 };
@@ -152,6 +201,20 @@ const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = 
     "with tx, read and scan return what others have committed since its transaction began",
     "With tx, an old snapshot was read",
   ],
+  [
+    "takes versions from a clock",
+    clockVersions,
+    "read returns what exists, also what was committed just before, and nothing else",
+    "A new record has version 1. Each change adds 1",
+  ],
+  [
+    "counts a row as written only if its value differs",
+    countingChanged,
+    "scan returns what was committed just before, also in a range that was read before",
+    "exam/b was written with version 1, and has 1 now. A new record has version 1. Each change adds 1",
+  ],
+  ["reads pages that overlap", overlappingPages, limits, "Return each record once, in the order of the keys"],
+  ["finds keys without case", findingCaseless, order, "read returned a record of another key"],
   [
     "takes a second connection for each write",
     takingTwoConnections,

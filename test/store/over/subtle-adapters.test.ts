@@ -339,7 +339,7 @@ const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = 
         ),
     }),
     value,
-    "Each change gives the next version, also one to an equal value",
+    "Each change adds 1, also a change to an equal value",
   ],
   [
     "reads keys as patterns",
@@ -471,7 +471,7 @@ const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = 
       },
     }),
     beside,
-    "exam/l1 had version 255",
+    "exam/l1 was written with version 255",
   ],
   [
     "writes back a file that it has read before",

@@ -37,11 +37,17 @@ export async function expectWritten(adapter: Adapter, changes: readonly RecordCh
   let runs = 0;
   const isDone = await written(adapter, changes, () => (runs += 1));
   if (isDone) return;
-  const [{ key, version }] = changes as [RecordChange];
+  // A change of a record that exists tells more than a new record.
+  const { key, version, value } = changes.find((change) => change.version > 0) ?? changes[0]!;
   const [left] = await new Operations(adapter).read([key]);
-  const had = `${key} had version ${version}, and has ${left?.version ?? "none"} now`;
-  assert.fail(`write returned false, and every version was the expected one. Runs: ${runs}. ${had}.`);
+  const has = `${key} was written with version ${version}, and has ${left?.version ?? "none"} now`;
+  const equal = left?.value === value ? ` ${versionRule}` : "";
+  assert.fail(`write returned false, and every version was the expected one. Runs: ${runs}. ${has}.${equal}`);
 }
+
+/** The rule that an adapter breaks whose versions are wrong. */
+export const versionRule =
+  "A new record has version 1. Each change adds 1, also a change to an equal value, and counts as a written row.";
 
 /** Returns the records with these names, each as its key, version and value. */
 export async function readNamed(adapter: Adapter, of: readonly string[], tx?: object): Promise<string[]> {
