@@ -5,6 +5,8 @@ import { type CheckResult, examineStore } from "tillkit/testing";
 interface Faults {
   /** Returns `false` for an item that the database refuses. */
   refusesSilently?: boolean;
+  /** Throws an error without a code for an item that the database refuses. */
+  refusesWithoutCode?: boolean;
   /** Makes the writes of the application before it looks at the versions. */
   writesItemsFirst?: boolean;
 }
@@ -12,7 +14,7 @@ interface Faults {
 /** Returns an adapter over a map, whose items are keys of the application's own rows. */
 function batchAdapter(
   rows: Set<string>,
-  { refusesSilently, writesItemsFirst }: Faults,
+  { refusesSilently, refusesWithoutCode, writesItemsFirst }: Faults,
 ): BatchAdapter<string> {
   const records = new Map<string, StoredRecord>();
   return {
@@ -26,6 +28,7 @@ function batchAdapter(
     write: async (changes, items) => {
       if (new Set(items).size < items.length) {
         if (refusesSilently) return false;
+        if (refusesWithoutCode) throw new Error("duplicate row");
         throw new TillkitError("store_conflict", "A row is there twice.");
       }
       if (writesItemsFirst) for (const item of items) rows.add(item);
@@ -70,6 +73,17 @@ describe("the exam of a batch adapter with a probe", () => {
         "a write of the application that the database refuses rejects its transaction, with everything in it",
         expect.stringMatching(
           /^write returned false \d+ times for a write that the database refuses: reject with store_conflict$/,
+        ),
+      ],
+    ]);
+  });
+
+  it("fails one whose refused write looks like a failure of the database, and shows its error", async () => {
+    expect(failedIn(await examOf({ refusesWithoutCode: true }))).toEqual([
+      [
+        "a write of the application that the database refuses rejects its transaction, with everything in it",
+        expect.stringMatching(
+          /^it rejected with store_unavailable \(.*duplicate row.*\): reject with the error/,
         ),
       ],
     ]);

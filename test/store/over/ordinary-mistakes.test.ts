@@ -151,6 +151,15 @@ const findingCaseless: Spoil = (adapter) => ({
   },
 });
 
+/** Stores keys without capitals. */
+const storingCaseless: Spoil = (adapter) => ({
+  ...adapter,
+  write: async (changes, tx) => {
+    const lower = changes.map((change) => ({ ...change, key: change.key.toLowerCase() }));
+    return new Set(lower.map(({ key }) => key)).size === lower.length && adapter.write(lower, tx);
+  },
+});
+
 /** Has four connections. A transaction takes one, and its write another one. */
 const takingTwoConnections: Spoil = (adapter) => {
   const pool = { free: 4 };
@@ -214,6 +223,27 @@ const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = 
     "exam/b was written with version 1, and has 1 now. A new record has version 1. Each change adds 1",
   ],
   ["reads pages that overlap", overlappingPages, limits, "Return each record once, in the order of the keys"],
+  [
+    "includes the end of a range",
+    (adapter) => ({ ...adapter, scan: (range, tx) => adapter.scan({ ...range, to: `${range.to} ` }, tx) }),
+    order,
+    "scan returned the key `to`",
+  ],
+  [
+    "leaves out the start of a range",
+    (adapter) => ({
+      ...adapter,
+      scan: (range, tx) => adapter.scan({ ...range, from: `${range.from} ` }, tx),
+    }),
+    order,
+    "scan left out the key `from`",
+  ],
+  [
+    "stores keys without capitals",
+    storingCaseless,
+    order,
+    "write returned false for 27 new records with different keys. Compare keys byte by byte",
+  ],
   ["finds keys without case", findingCaseless, order, "read returned a record of another key"],
   [
     "takes a second connection for each write",

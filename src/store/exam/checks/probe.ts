@@ -81,11 +81,10 @@ export const refusedChecks: Checks = {
       () => assert.fail("the transaction resolved without the refused write"),
       (thrown: unknown) => thrown,
     );
-    const { code } = error as { code?: unknown };
+    const { code, message } = error as { code?: unknown; message?: unknown };
     const told = `write returned false ${runs} times for a write that the database refuses: reject with store_conflict`;
     assert.ok(code !== "store_busy", told);
-    const counts =
-      "it rejected with store_unavailable: reject with store_conflict, so that the run counts as failed";
+    const counts = `it rejected with store_unavailable (${String(message)}): reject with the error of the statement, or with store_conflict, so that the run counts as failed`;
     assert.ok(code !== "store_unavailable", counts);
     const left =
       "The transaction rejected, and a part of it is there: write all of it in one step, or nothing.";
