@@ -246,6 +246,24 @@ const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = 
   ],
   ["finds keys without case", findingCaseless, order, "read returned a record of another key"],
   [
+    "returns false although it has written",
+    (adapter) => ({
+      ...adapter,
+      write: async (changes) => (await adapter.write(changes, { id: 0 })) && false,
+    }),
+    "read returns what exists, also what was committed just before, and nothing else",
+    "This write is there, or one that had returned false: roll back",
+  ],
+  [
+    "runs a transaction again without a rollback",
+    (adapter) => ({
+      ...adapter,
+      transaction: (run) => adapter.transaction((tx) => run(tx).catch(() => run(tx))),
+    }),
+    "read and scan with tx see what its transaction wrote, and nobody else does",
+    "A record does not have the version that the transaction expects.",
+  ],
+  [
     "takes a second connection for each write",
     takingTwoConnections,
     "writes at the same time that share no record are all done, and all of them are there",

@@ -32,6 +32,9 @@ export async function written(
   return true;
 }
 
+const rollBack =
+  "This write is there, or one that had returned false: roll back before `transaction` rejects.";
+
 /** Writes changes whose expected versions are right. Throws if `write` nevertheless returns `false`. */
 export async function expectWritten(adapter: Adapter, changes: readonly RecordChange[]): Promise<void> {
   let runs = 0;
@@ -41,8 +44,9 @@ export async function expectWritten(adapter: Adapter, changes: readonly RecordCh
   const { key, version, value } = changes.find((change) => change.version > 0) ?? changes[0]!;
   const [left] = await new Operations(adapter).read([key]);
   const has = `${key} was written with version ${version}, and has ${left?.version ?? "none"} now`;
-  const equal = left?.value === value ? ` ${versionRule}` : "";
-  assert.fail(`write returned false, and every version was the expected one. Runs: ${runs}. ${has}.${equal}`);
+  const isMade = left?.version === version + 1;
+  const why = isMade ? ` ${rollBack}` : left?.value === value ? ` ${versionRule}` : "";
+  assert.fail(`write returned false, and every version was the expected one. Runs: ${runs}. ${has}.${why}`);
 }
 
 /** The rule that an adapter breaks whose versions are wrong. */

@@ -17,7 +17,7 @@ export class Conflict extends Error {
   readonly keys: readonly string[];
 
   constructor(keys: readonly string[]) {
-    super();
+    super("A record does not have the version that the transaction expects.");
     this.keys = keys;
   }
 }
