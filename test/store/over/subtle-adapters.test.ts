@@ -527,4 +527,19 @@ describe("the exam of an adapter with a subtle mistake", () => {
     expect(reason).toContain(says);
     expect(new Set(failed.map(({ member }) => member))).toEqual(new Set(["adapter"]));
   });
+
+  it("fails one whose write returns false on a lost connection, and names it", async () => {
+    const lost = new WeakSet<object>();
+    const adapter = memoryAdapter();
+    const write: Adapter["write"] = async (changes, tx) => !lost.has(tx) && adapter.write(changes, tx);
+    const results = await examineStore<object>({
+      create: async () => storeOver({ ...adapter, write }),
+      probe: { write: () => {}, has: async () => true, cut: (tx) => void lost.add(tx) },
+    });
+    const check = "write returns false only for a conflict, and rejects where its connection is lost";
+    expect(results.find((one) => one.check === check)).toMatchObject({
+      outcome: "failed",
+      reason: expect.stringMatching(/^write returned false on a lost connection: throw its error/) as string,
+    });
+  });
 });

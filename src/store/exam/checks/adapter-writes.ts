@@ -130,6 +130,18 @@ export const adapterWriteChecks: Checks<Adapter> = {
     }
   },
 
+  async "write returns false only for a conflict, and rejects where its connection is lost"(
+    adapter,
+    _,
+    probe?: StoreProbe,
+  ) {
+    const cut = probe?.cut?.bind(probe);
+    if (!adapter.transaction || !cut) return;
+    const result = await written(adapter, [examChange("a", 0)], cut).catch(() => "rejected");
+    const why = `write returned ${result} on a lost connection: throw its error, because the kit repeats what returns false.`;
+    assert.ok(result === "rejected", why);
+  },
+
   async "of such writes, those of the application commit only with the one that is done"(
     adapter,
     other,
