@@ -216,6 +216,23 @@ describe("the exam of a store over an adapter", () => {
     expect(results.filter(({ outcome }) => outcome === "failed")).toEqual([]);
   });
 
+  it("writes fewer records in one step to a slow database", async () => {
+    const now = performance.now.bind(performance);
+    let [slowMs, most] = [0, 0];
+    jest.spyOn(performance, "now").mockImplementation(() => now() + slowMs);
+    const slow: Spoil = (adapter) => ({
+      ...adapter,
+      write(changes, tx) {
+        slowMs += 100 * changes.length;
+        most = Math.max(most, changes.length);
+        return adapter.write(changes, tx);
+      },
+    });
+    await runAlone("write makes many changes in one step, all of them or none", slow);
+    jest.restoreAllMocks();
+    expect(most).toBeLessThanOrEqual(100);
+  });
+
   it("does not end leases while it claims slowly", async () => {
     let now = Date.now();
     const slow: Spoil = (adapter) => ({ ...adapter, now: async () => (now += 30_000) });

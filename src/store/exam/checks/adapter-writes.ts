@@ -34,7 +34,7 @@ export const adapterWriteChecks: Checks<Adapter> = {
   },
 
   async "write makes many changes in one step, all of them or none"(adapter, other) {
-    const count = Math.min(adapter.maxChanges ?? Infinity, 1000);
+    const count = await affordableCount(adapter);
     const many = Array.from({ length: count }, (_, index) => `m${index + 1000}`);
     const range = { limit: count };
     const all = many.map((name) => examChange(name, 0));
@@ -151,6 +151,23 @@ export const adapterWriteChecks: Checks<Adapter> = {
     await expectOwnWritesOfOne([adapter, other], probe);
   },
 };
+
+/**
+ * Returns the number of changes for a large write: 1000, or `maxChanges`. For a slow database, returns the
+ * number for which a write takes ten seconds.
+ */
+async function affordableCount(adapter: Adapter): Promise<number> {
+  const from = performance.now();
+  await expectWritten(
+    adapter,
+    Array.from({ length: minChanges }, (_, index) => examChange(`k${index + 100}`, 0)),
+  );
+  const inTime = Math.floor((10_000 * minChanges) / (performance.now() - from));
+  return Math.min(adapter.maxChanges ?? Infinity, 1000, Math.max(inTime, minChanges));
+}
+
+/** The number of changes that every database must be able to write in one step. */
+const minChanges = 60;
 
 /** The time, in milliseconds, for which the check waits for writes that continue after they returned. */
 const maxLateMs = 100;
