@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { because } from "../../../shared/because.js";
 import { event, payment } from "./fixtures.js";
 import { type Checks, expectRolledBack, same, saved } from "./steps.js";
 
@@ -114,6 +115,8 @@ export const refusedChecks: Checks = {
   },
 };
 
+const pooled = "Do not give a lost connection back to the pool.";
+
 /** Checks of a lost connection (`probe.cut`). */
 export const cutChecks: Checks = {
   async "a transaction whose connection is lost rejects, leaves nothing, and others go on"(store, _, probe) {
@@ -129,7 +132,9 @@ export const cutChecks: Checks = {
       () => true,
       "The transaction resolved although its connection was lost, or `cut` does not end the connection of `tx`.",
     );
-    await saved(store, { created: [payment("p2")] });
+    await saved(store, { created: [payment("p2")] }).catch((cause: unknown) => {
+      throw new Error(`The next transaction failed${because(cause)} ${pooled}`, { cause });
+    });
     const left = "A part of a transaction is there whose connection was lost.";
     same([await store.find("p1"), await probe.has(key)], [undefined, false], left);
     assert.ok(await store.find("p2"), "a payment that was stored later is missing");
