@@ -91,3 +91,10 @@ describe("the database of a command", () => {
     expect(first.code).toBe(3);
   });
 });
+
+it("an address that cannot be parsed is named without its password", async () => {
+  const env = { TILLKIT_DATABASE: "mysql://pay:hunter2@[db/shop" };
+  const { stdout, stderr } = await runCli(["doctor", "--before-start"], { cwd: folder.path, env });
+  expect(stdout).toContain("the database mysql://\n");
+  expect(stdout + stderr).not.toContain("hunter2");
+});

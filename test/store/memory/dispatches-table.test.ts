@@ -152,3 +152,19 @@ describe("a dispatch in memory that was revived", () => {
     expect(claim().map((one) => one.event.id)).toEqual(["e1", "e2"]);
   });
 });
+
+it("events that are recorded after a prune come after the older ones that stayed", () => {
+  const { table, claim, run } = leased(1000);
+  for (const id of ["e2", "e3"]) table.insert(event(id));
+  table.commit();
+  claim();
+  for (const eventId of ["e1", "e2"]) table.settle({ ...run(1), eventId, state: "done" });
+  table.commit();
+  expect(table.prune("9999", 10)).toBe(2);
+  table.insert(event("e4"));
+  table.commit();
+  claim();
+  for (const eventId of ["e4", "e3"]) table.settle({ ...run(1), eventId, state: "dead", error: "no" });
+  table.commit();
+  expect(table.dead({ revive: false, limit: 10 }).map(({ eventId }) => eventId)).toEqual(["e3", "e4"]);
+});

@@ -31,6 +31,14 @@ describe("reconciliation", () => {
     });
   });
 
+  it("keeps an entry settled only while the payment stays in its state", () => {
+    const payment = pendingPayment({ attention: "settled" });
+    const after = (status: string) => applyReport({ now, siblings: [payment] }, payment, { status }).payment;
+    expect(after("pending")).toHaveProperty("attention", "settled");
+    for (const status of ["failed", "canceled", "completed"])
+      expect(after(status)).not.toHaveProperty("attention");
+  });
+
   it("calls a recorded event a duplicate, whatever else holds", () => {
     expect(reconcile(situation(undefined, { known: true }), reportOf("completed"))).toEqual({
       outcome: "duplicate",
