@@ -59,6 +59,11 @@ describe("an address of MySQL", () => {
   );
 });
 
+it.each(["shop.db", "postgres://h1/shop", "mysql://h1/shop"])("the options are used for %s", (address) => {
+  const options = { tablePrefix: "not a name;" };
+  expect(() => sqlStore(address, options)).toThrow(expect.objectContaining({ code: "option_invalid" }));
+});
+
 const url = serverUrl("postgres");
 
 if (url === undefined)
