@@ -29,7 +29,7 @@ export const examCommand: CommandDefinition = {
   ],
   operand: { name: "store.js", summary: "The JavaScript module that exports the store." },
   options: {
-    "--timeout <seconds>": "The maximum time that a check may wait for a call to end. Default: 60.",
+    "--timeout <seconds>": "The maximum time that a check may wait for a call to end. Default: 180.",
   },
   examples: {
     "examine a store while you write it": "tillkit exam ./my-store.js",

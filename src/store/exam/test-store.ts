@@ -36,7 +36,7 @@ export interface StoreExam<Tx> extends StoreFactory<Tx> {
    * The time, in milliseconds, after which a check has failed if none of its calls ends. `testStore` ignores
    * it, because a test runner has its own limit.
    *
-   * @default 60000
+   * @default 180000
    */
   timeoutMs?: number | undefined;
 }
@@ -200,7 +200,7 @@ function expectCreate(name: string, exam: unknown): void {
 /** Runs one check. If its calls no longer end, it has failed, and continues in the background. */
 async function runInTime<Tx>(
   one: (typeof checks)[number],
-  { timeoutMs = 60_000, ...factory }: StoreExam<Tx>,
+  { timeoutMs = 180_000, ...factory }: StoreExam<Tx>,
   onHanging: () => void,
 ): Promise<CheckResult> {
   const [watch, timer] = [new CallWatch(), new AbortController()];
