@@ -53,12 +53,11 @@ describe("a text without secrets", () => {
 });
 
 it("a token that is used again is not forgotten before the others", () => {
-  concealToken("a token that is in use");
-  for (let n = 300; n < 450; n++) {
-    concealToken(`token number ${n}`);
+  for (const first of [300, 390]) {
     concealToken("a token that is in use");
+    for (let n = first; n < first + 90; n++) concealToken(`token number ${n}`);
   }
-  expect(withoutSecrets("a token that is in use, token number 449")).toBe("[secret], [secret]");
+  expect(withoutSecrets("a token that is in use, token number 479")).toBe("[secret], [secret]");
   expect(withoutSecrets("token number 300")).toBe("token number 300");
 });
 
