@@ -176,7 +176,7 @@ const defects: [does: string, make: Make, caughtBy: string, says: string][] = [
     "compares keys without case",
     caseless,
     "scan returns the keys from `from` up to but not `to`, byte by byte, or in reverse",
-    "Compare keys byte by byte, also capitals",
+    "compare keys exactly, without wildcards or case rules",
   ],
 ];
 
