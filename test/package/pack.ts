@@ -15,15 +15,7 @@ import { dirname, join, resolve } from "node:path";
 const root = resolve(__dirname, "../..");
 
 /** The files that may be in the tarball beside the built ones. */
-export const documents = [
-  "ARCHITECTURE.md",
-  "CHANGELOG.md",
-  "LICENSE",
-  "README.md",
-  "SECURITY.md",
-  "llms.txt",
-  "package.json",
-];
+export const documents = ["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "llms.txt", "package.json"];
 
 /** The folders and files that are packed as they are, beside the documents. */
 export const guides = [
