@@ -148,8 +148,9 @@ async function runGroup<Tx>(group: readonly ClaimedRun<Tx>[], closing: AbortSign
     () => false,
   );
   await Promise.race([committed, ran]);
-  const ending = isGivenUp ? undefined : withTimeout(committed, maxEndMs, undefined, { unref: true });
-  const isCommitted = await ending;
+  const isCommitted = isGivenUp
+    ? undefined
+    : await withTimeout(committed, maxEndMs, undefined, { unref: true });
   if (isCommitted === undefined) onHanging(group[0]!.claim, committed);
   const ended = [...failed].map(async ([{ options, claim }, { run, error }]): Promise<[Claim, RunResult]> => [
     claim,
