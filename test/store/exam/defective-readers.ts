@@ -1,7 +1,7 @@
 import { type SqlPaymentStore } from "tillkit/sql";
 import { but, type Defect } from "./defective-stores.js";
 
-/** The members of a store that returns or ends too much or too little, and the check that must fail with them. */
+/** The wrong members of defective stores, each with the check that must find it. */
 const readers: [
   does: string,
   replaced: (store: SqlPaymentStore) => Partial<SqlPaymentStore>,

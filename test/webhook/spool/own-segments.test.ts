@@ -9,7 +9,7 @@ import { gate, systemError } from "./hooked-file-system.js";
 const heartbeatMs = 1000;
 const segment = (name: string, mtimeMs: number) => ({ name, size: 1, mtimeMs });
 
-/** The segments of one spool, whose file system notes each heartbeat as the file's name and its time. A rename has no time. */
+/** Makes the segments of one spool. Its file system notes heartbeats with their time, and renames without one. */
 function owned(failures: Partial<Record<string, string>> = {}) {
   const disk: { wait?: Promise<void> } = {};
   const beats: [string, number][] = [];

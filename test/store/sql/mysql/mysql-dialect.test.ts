@@ -1,6 +1,6 @@
 import { mysqlDialect } from "../../../../src/store/sql/mysql/mysql-dialect.js";
 
-// Full, refused, interrupted, or ended in favour of another transaction: none of it is the fault of the record.
+// The server caused these errors, and not the record that is written.
 it.each([
   1021, 1026, 1037, 1038, 1040, 1041, 1044, 1045, 1047, 1049, 1053, 1114, 1129, 1135, 1142, 1203, 1213, 1226,
   1290, 1317, 1698, 1792, 1836, 1874, 1927, 1969, 3024, 3100, 3101, 3169, 4031,

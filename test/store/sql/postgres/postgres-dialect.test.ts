@@ -17,7 +17,7 @@ it.each([
   expect(isPostgresSessionOver(error)).toBe(true);
 });
 
-// Full, refused, interrupted, or ended in favour of another transaction: none of it is the fault of the record.
+// The server caused these errors, and not the record that is written.
 it.each(
   [
     "53100 53200 53300 53400 58000 58030 25006 57P01 57P02 57P03 08001 08003 08006 28P01 28000 3D000 42501",

@@ -14,7 +14,7 @@ export function openPatientStore(address: Address): SqlPaymentStore {
   return openStore({ ...address, options: { busyTimeoutMs: 30_000 } });
 }
 
-/** Resolves when this number of statements on the test's tables waits for locks. Rejects after twenty seconds. */
+/** Resolves when so many statements on the test's tables wait for locks. Rejects after twenty seconds. */
 export async function untilWaiting(place: Place, count = 1): Promise<void> {
   const sql = waiting[place.address.kind as keyof typeof waiting];
   const giveUpAt = performance.now() + 20_000;

@@ -26,7 +26,7 @@ async function statementsOf(
 const ofOrder = (clientId: string, order: number) => payment(clientId, { reference: `order-${order}` });
 const row = expect.stringMatching(/^replace reference [\da-f]{3}$/) as string;
 
-// Servers of such a cluster do not see each other's locks. A row that both write ends one of their transactions.
+// Servers of such a cluster do not see each other's locks. If two write one row, one transaction ends.
 describe("where several servers accept writes, a transaction writes a row of the reference", () => {
   const updated = [{ ...ofOrder("p1", 1), state: "completed" as const }];
 
