@@ -75,8 +75,8 @@ export const planted = [
   {
     name: "a run whose transaction broke counts as done",
     file: "dispatch/group/run-group.js",
-    text: "const isCommitted = await",
-    by: "const isCommitted = true || await",
+    text: ": await (0, with_timeout_js_1",
+    by: ": true || await (0, with_timeout_js_1",
   },
   {
     name: "a handler that is added while others are registered stays unknown",
