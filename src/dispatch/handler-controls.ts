@@ -40,7 +40,7 @@ export const handlerNotes = "handler";
 const rateNotes = "rate";
 
 /** The maximum number of tries to change a note that other processes change at the same time. */
-const maxTries = 20;
+const maxTries = 200;
 
 /** The minimum wait for a limited handler, so that a high limit does not cause many small claims. */
 const minWaitMs = 100;
@@ -141,16 +141,19 @@ class Rate<Tx> {
     return { count: Math.floor(leftMs / this.#stepMs), waitMs: this.#stepMs - leftMs };
   }
 
-  /** Counts claimed dispatches towards the limit. Tries again if another process changed the note. */
+  /**
+   * Counts claimed dispatches towards the limit. Tries again if another process changed the note. Of the
+   * processes that try at the same moment, one succeeds.
+   */
   charge = async (count: number): Promise<void> => {
-    for (let tries = 0; tries < maxTries; tries++) {
+    for (let tries = 1; ; tries++) {
       const { version, usedUntil, at } = await this.#read();
       const value = { usedUntil: usedUntil + count * this.#stepMs, at };
       const notes = [{ kind: rateNotes, id: this.#name, version, value }];
       try {
         return void (await this.#parts.store.transaction((tx) => this.#parts.store.save(tx, { notes })));
       } catch (error) {
-        if (!hasCode(error, "store_conflict")) throw error;
+        if (tries === maxTries || !hasCode(error, "store_conflict")) throw error;
       }
     }
   };

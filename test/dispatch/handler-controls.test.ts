@@ -1,4 +1,4 @@
-import { MemoryStore } from "tillkit";
+import { MemoryStore, TillkitError } from "tillkit";
 import { HandlerControls, handlerNotes } from "../../src/dispatch/handler-controls.js";
 
 const books = { event: "*", name: "books" } as const;
@@ -158,6 +158,23 @@ describe("the limit of a handler", () => {
     const { count, charge } = await limited(10);
     await Promise.all([charge(1), charge(2), charge(3)]);
     expect(await count()).toBe(4);
+  });
+
+  it("counts the runs of many processes that claim at the same moment", async () => {
+    const { clock, count, charge } = await limited(10);
+    await Promise.all(Array.from({ length: 40 }, () => charge(1)));
+    // At the start, 10 of the 40 runs were allowed. The other 30 runs use up the next three seconds.
+    clock.ms += 2999;
+    expect(await count()).toBe(0);
+    clock.ms += 101;
+    expect(await count()).toBe(1);
+  });
+
+  it("reports that the runs could not be counted, because the note changed at each try", async () => {
+    const { store, charge } = await limited(10);
+    const conflict = new TillkitError("store_conflict", "another version");
+    jest.spyOn(store, "save").mockRejectedValue(conflict);
+    await expect(charge(1)).rejects.toBe(conflict);
   });
 
   it("reports that the runs could not be counted, because the store failed", async () => {
