@@ -166,7 +166,10 @@ export class Dispatcher<Tx> {
       for (const { handlers, limit, charge } of permits) {
         const claimed = await store.claim({ handlers, limit, leaseMs });
         claims.push(...claimed);
-        if (claimed.length > 0) await charge?.(claimed.length);
+        if (!charge || claimed.length === 0) continue;
+        await charge(claimed.length);
+        // More dispatches may wait for this handler. The next permit contains the time until its next run.
+        if (claimed.length === limit) this.#woken = true;
       }
     } catch (error) {
       notify("store.unavailable", { during: "claim", error });

@@ -75,6 +75,19 @@ describe("the decisions about handlers", () => {
     expect(seen).toEqual(ids(12).map(({ id }) => id));
   });
 
+  it("let a limited handler run again when its time has come, although its runs take longer", async () => {
+    const { handlers, dispatcher, save, store } = setUp({ concurrency: 50 });
+    const { releases, run } = held();
+    handlers.add("payment.completed", run, { name: "books" });
+    await decide(store, { perSecond: 10 });
+    await save(...ids(12));
+    dispatcher.start({ keepAlive: false });
+    // No run ends, and the next poll is a minute away.
+    await reaches(releases, 10);
+    expect(await until(async () => releases[11])).toBeDefined();
+    for (const release of releases) release();
+  });
+
   it("let claimed dispatches run although they could not be counted", async () => {
     const { dispatcher, notices, save, seen, store } = await limited(3);
     const error = new Error("away");
