@@ -52,7 +52,7 @@ export interface SandboxConfiguration {
   accessToken(options?: { ttlSeconds?: number }): string;
   /** Returns every access token that was issued, newest first. */
   accessTokens(): readonly SandboxToken[];
-  /** Revokes every token, or the token with this id. */
+  /** Revokes every token, or the token with this id. Throws `sandbox_misused` for an unknown id. */
   revokeAccessTokens(id?: string): void;
 
   /** All scenarios: the normal scenario, the catalogue, and the program's own scenarios. */

@@ -186,6 +186,11 @@ describe("the control addresses", () => {
     ["a negative step of the clock", "POST", "/clock", { advanceMs: -1 }, 409],
     ["a step of the clock beyond the year 9999", "POST", "/clock", { advanceMs: 9e15 }, 409],
     ["no time", "POST", "/clock", {}, 409],
+    ["a step of the clock as a string", "POST", "/clock", { advanceMs: "60000" }, 409],
+    ["a step of the clock with a time", "POST", "/clock", { advanceMs: 1, set: "2040-01-01" }, 409],
+    ["a provider that is not a string", "POST", "/payments/c-1/pay", { provider: 5 }, 409],
+    ["a field that is not known", "POST", "/payments/c-1/cancel", { provider: "PYP" }, 409],
+    ["a secret", "POST", "/secret/rotate", { secret: "a secret of mine" }, 409],
     ["an unknown path", "GET", "/nothing", undefined, 404],
   ])("refuse %s with a reason", async (_what, method, path, body, code) => {
     await open();
@@ -193,6 +198,46 @@ describe("the control addresses", () => {
     const answer = await call(method, path, body);
     expect(answer).toMatchObject({ status: code, body: { status: code, detail: expect.any(String) } });
     expect(sandbox.find("c-1")!.status).toBe("pending");
+  });
+
+  it("name what they expected in place of a field or value that is not known", async () => {
+    await open();
+    sandbox.create({ clientId: "c-1", total });
+    const codes = sandbox.providers.map(({ code }) => code).join(", ");
+    for (const [path, body, detail] of [
+      ["/payments/c-1/pay", { providr: "PYP" }, '"providr" is not known. Did you mean provider?'],
+      [
+        "/payments/c-1/pay",
+        { provider: "ZZZ" },
+        `There is no provider with the code "ZZZ". The codes are ${codes}.`,
+      ],
+      ["/clock", { advance: 1 }, '"advance" is not known. Did you mean advanceMs?'],
+      ["/webhooks/hold", { all: true }, '"all" is not known.'],
+    ] as const)
+      expect((await call("POST", path, body)).body.detail).toContain(detail);
+    expect([sandbox.find("c-1")!.status, sandbox.webhooksHeld]).toEqual(["pending", false]);
+  });
+
+  it.each<[string, string, object | string]>([
+    ["another content type", "application/x-www-form-urlencoded", { id: "01234567" }],
+    ["no content type of its own", "text/plain;charset=UTF-8", { id: "01234567" }],
+    ["an id that is not a string", "application/json", { id: 5 }],
+    ["a misspelt field", "application/json", { Id: "01234567" }],
+    ["a list", "application/json", ["01234567"]],
+    ["an unknown id", "application/json", { id: "nobodys" }],
+    ["no JSON", "application/json", "01234567"],
+  ])("revoke no token for a body with %s", async (_what, type, body) => {
+    await open();
+    sandbox.accessToken();
+    const answer = await fetch(at("/tokens/revoke"), {
+      method: "POST",
+      headers: { "Content-Type": type },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+    const { status: code, detail } = JSON.parse(await answer.text());
+    expect([code, detail]).toEqual([answer.status, expect.any(String)]);
+    expect(answer.status).toBe(type === "application/json" && typeof body !== "string" ? 409 : 400);
+    expect(sandbox.accessTokens().map(({ revoked }) => revoked)).toEqual([false]);
   });
 
   it("refuse what is not JSON", async () => {

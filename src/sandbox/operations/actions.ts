@@ -90,8 +90,9 @@ export function createPaymentActions(
     pay: async (idOrClientId, { provider = defaultProvider } = {}) => {
       const payment = requirePayment(payments, idOrClientId);
       if (payment.status === "completed") throwMisuse(`The payment "${idOrClientId}" is completed already.`);
-      if (!providers.some(({ code }) => code === provider))
-        throwMisuse(`There is no provider with the code "${provider}".`);
+      const codes = providers.map(({ code }) => code);
+      if (!codes.includes(provider))
+        throwMisuse(`There is no provider with the code "${provider}". The codes are ${codes.join(", ")}.`);
       return transitions.run("approved", payment, provider);
     },
     cancel: async (idOrClientId) => transitions.run("canceled", findPending(idOrClientId), defaultProvider),

@@ -1,4 +1,5 @@
 import { hash, timingSafeEqual } from "node:crypto";
+import { throwMisuse } from "./misuse.js";
 import { createSandboxSecret } from "./random.js";
 import { type StateFile } from "./state-file.js";
 
@@ -69,8 +70,12 @@ export class AccessTokens {
     return [...this.#tokens.values()].toReversed();
   }
 
-  /** Revokes the token with this id, or every token. */
+  /** Revokes the token with this id, or every token. Throws `sandbox_misused` for an unknown id. */
   revoke(id?: string): void {
+    if (id !== undefined && !this.list().some((token) => token.id === id))
+      throwMisuse(
+        `There is no access token with the id "${id}". The id of a token is its last eight characters.`,
+      );
     for (const [token, state] of this.#tokens)
       if (!state.revoked && (id ?? state.id) === state.id) this.#save(token, { ...state, revoked: true });
   }
