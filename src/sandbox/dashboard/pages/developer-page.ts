@@ -5,7 +5,7 @@ import { shopVariables } from "../../state/shop-variables.js";
 import { type SandboxToken } from "../../state/tokens.js";
 import { copyable, copyButton, secret, section } from "../frame/components.js";
 import { button, postForm } from "../frame/form.js";
-import { type DashboardContext, pageRoutes, type View } from "../frame/page-routes.js";
+import { type DashboardContext, FormProblem, pageRoutes, type View } from "../frame/page-routes.js";
 import { dashboardPage, places } from "../frame/dashboard-page.js";
 import { moment, timeSpan } from "../frame/format.js";
 import { liveList } from "../frame/lists.js";
@@ -17,6 +17,7 @@ export function developerRoutes(context: DashboardContext): Router {
   return pageRoutes(context, "/", developerPage, {
     "/tokens/revoke": (input) => {
       const id = input.get("id") ?? undefined;
+      if (id === undefined && !input.has("all")) throw new FormProblem("The form names no token.");
       context.sandbox.revokeAccessTokens(id);
       return `${places.developer}?done=${id === undefined ? "revoked-all" : "revoked"}`;
     },
@@ -95,7 +96,7 @@ function tokenSection(view: View): Html {
     before it creates a payment.`;
   const items = all.slice(0, maxTokens).map((token) => tokenItem(token, now));
   const list = liveList({ id: "tokens-list", live: `Access tokens: ${all.length}`, empty }, items);
-  const revokeAll = postForm(view, path, button("Revoke all", { kind: "danger" }));
+  const revokeAll = postForm(view, path, button("Revoke all", { kind: "danger", name: "all", value: "all" }));
   const heading = {
     id: "tokens",
     title: "Access tokens",

@@ -118,7 +118,10 @@ describe("the credentials of the dashboard", () => {
     const one = await dashboard.does("/developer/tokens/revoke", { id: tokens[0]!.slice(-8) });
     expect(one).toMatch(/The token stopped working[^]*>revoked</);
     expect([(await uses(tokens[0]!)).status, (await uses(tokens[1]!)).status]).toEqual([401, 400]);
-    await dashboard.does("/developer/tokens/revoke");
+    await request(dashboard.sandbox.app).post("/developer/tokens/revoke").send({ id: "nobodys" }).expect(400);
+    expect((await uses(tokens[1]!)).status).toBe(400);
+    expect(text).toMatch(/name="all"[^>]*>\s*Revoke all/);
+    await dashboard.does("/developer/tokens/revoke", { all: "all" });
     expect((await uses(tokens[1]!)).status).toBe(401);
   });
 });
