@@ -37,9 +37,14 @@ export function* checkWebhook({ webhook, replies, settings }: Checked): Findings
   // The other checks go on, because the kit or the proxy may have limited only some of the requests.
   const { forged, long, malformed, slow, signed, spaced } = replies;
   if ([unsigned, forged, long, malformed, slow, signed, spaced].some((reply) => statusOf(reply) === 429))
-    yield finding("webhook_throttled", `A webhook to ${webhook} is answered with 429: too many requests.`);
+    yield throttledFinding(webhook);
   yield* checkBodies(replies);
   yield* checkSigned(replies, settings);
+}
+
+/** Returns the finding for an address that answers 429. */
+export function throttledFinding(address: string): Finding {
+  return finding("webhook_throttled", `A webhook to ${address} is answered with 429: too many requests.`);
 }
 
 /** Returns the finding for a request without an answer. */

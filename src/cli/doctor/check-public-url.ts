@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { isLoopback } from "../../shared/is-loopback.js";
 import { expectedSignature } from "../sign/make-scheme.js";
-import { failureFinding } from "./check-app.js";
+import { failureFinding, throttledFinding } from "./check-app.js";
 import { type AsyncFindings, finding, type Findings } from "./findings.js";
 import { compactBody } from "./probe-webhook.js";
 import { isAccepted, isAnswer, isRefusedByKit, isThrottled, sendProbe } from "./send.js";
@@ -56,8 +56,7 @@ export async function* checkPublicApp(subject: ProbedSubject): AsyncFindings {
       : finding("public_url_unreachable", `${address} cannot be reached from here: ${reply.reason}.${hint}`);
     return;
   }
-  if (isThrottled(reply))
-    return yield finding("webhook_throttled", `${address} is answered with 429: too many requests.`);
+  if (isThrottled(reply)) return yield throttledFinding(address);
   if (!isRefusedByKit(reply)) {
     const seen = `${address} is answered with ${reply.status}, but not by the app at ${mount}.`;
     return yield finding("public_url_wrong", seen);
