@@ -10,8 +10,8 @@ import { type AsyncFindings, finding } from "./findings.js";
 import { type DoctorSubject, type ProbedSubject } from "./subject.js";
 
 /**
- * Returns the directory in which the app keeps refused webhooks, or `undefined`. With `--app`, the path is
- * relative to the doctor's folder, so that a printed command works in this folder.
+ * Returns the directory in which the app keeps refused webhooks, or `undefined`. With `--app`, the returned
+ * path is relative to the doctor's folder, so that a printed command works in this folder.
  */
 export function refusedDirectoryIn({ environment, app, cwd }: DoctorSubject): string | undefined {
   const directory = refusedDirectoryOf(environment["TILLKIT_KEEP_REFUSED"]?.trim());

@@ -39,10 +39,10 @@ async function* checkDatabase(named: NamedDatabase, subject: ProbedSubject): Asy
 }
 
 /** Returns the configured directory of the spool, `false` if it is off, or `undefined` for the default. */
-function spoolIn({ environment, cwd }: ProbedSubject): string | false | undefined {
+function spoolIn({ environment, app }: ProbedSubject): string | false | undefined {
   const spool = environment["TILLKIT_SPOOL"]?.trim() || undefined;
   if (spool === undefined) return undefined;
-  return /^off$/i.test(spool) ? false : path.resolve(cwd, spool);
+  return /^off$/i.test(spool) ? false : path.resolve(app, spool);
 }
 
 /** Checks the spool by the health report of a kit over this store. Writes nothing. */

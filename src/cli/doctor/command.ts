@@ -23,7 +23,8 @@ export const doctorCommand: CommandDefinition = {
       "The app's publicUrl, which the service and customers use. Default: TILLKIT_PUBLIC_URL.",
     ...databaseOptions,
     "--app <folder>":
-      "The app's folder, in which the doctor checks the installed packages. Default: this folder.",
+      "The app's folder. Relative paths in variables start from it, and the doctor checks the packages " +
+      "that are installed in it. Default: this folder.",
     "--unsigned-only": "Sends no correctly signed webhooks, so the app records nothing.",
     "--before-start": "Examines only what exists before you start the app and the service.",
     "--outside": "Examines only what can be seen from outside.",

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import path from "node:path";
 import { readSignatureSettings, type SignatureSettings } from "../sign/signature-settings.js";
 import { optionError } from "../terminal/arguments.js";
@@ -15,9 +15,9 @@ export interface DoctorSubject {
   publicUrl: string | undefined;
   settings: SignatureSettings;
   database: NamedDatabase | undefined;
-  /** The folder for relative paths in options and variables. */
+  /** The folder for relative paths in options. */
   cwd: string;
-  /** The folder of the app, as an absolute path. */
+  /** The folder of the app, as an absolute path. Relative paths in variables start from this folder. */
   app: string;
   environment: Variables;
   /** The files of `--env-file`, for the commands in messages. */
@@ -57,7 +57,7 @@ export async function readSubject(args: Arguments, context: Context): Promise<Do
       throw optionError(`--${name} must be an address such as http://localhost:3000/payments.`);
   }
   const app = path.resolve(cwd, args.get("app") ?? ".");
-  if (!existsSync(app))
+  if (!statSync(app, { throwIfNoEntry: false })?.isDirectory())
     throw optionError(`There is no folder ${app}: --app must name the folder of the app.`);
   const beforeStart = args.has("before-start");
   if (beforeStart && ["url", "webhook", "outside"].some((name) => args.has(name)))
@@ -77,7 +77,7 @@ export async function readSubject(args: Arguments, context: Context): Promise<Do
     webhook: args.get("webhook") ?? (mount === undefined ? undefined : `${mount}/webhook`),
     publicUrl,
     settings: await readSignatureSettings(args, input),
-    database: outside ? undefined : findDatabase(args, input),
+    database: outside ? undefined : findDatabase(args, input, app),
     cwd,
     app,
     environment,

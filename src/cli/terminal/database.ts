@@ -19,14 +19,22 @@ export interface NamedDatabase {
   tablePrefix: string | undefined;
 }
 
-/** Returns the database of `--store` or of the environment; `undefined` if neither names one. */
-export function findDatabase(args: Arguments, { cwd, env, output }: InputContext): NamedDatabase | undefined {
+/**
+ * Returns the database of `--store` or of the environment; `undefined` if neither names one. A relative path
+ * in the environment starts from `appFolder`.
+ */
+export function findDatabase(
+  args: Arguments,
+  { cwd, env, output }: InputContext,
+  appFolder = cwd,
+): NamedDatabase | undefined {
   const named = args.get("store") ?? (env["TILLKIT_DATABASE"]?.trim() || undefined);
   if (named === undefined) return undefined;
   const isAddress = /^[a-z][a-z0-9+.-]+:\/\//i.test(named) && !/^(sqlite|file):/i.test(named);
   const file = named.replace(/^(sqlite|file):(\/\/)?/i, "");
   // `:memory:` is not resolved as a path, so that the kit refuses it with a reason.
-  const database = isAddress || file === ":memory:" ? named : path.resolve(cwd, file);
+  const folder = args.has("store") ? cwd : appFolder;
+  const database = isAddress || file === ":memory:" ? named : path.resolve(folder, file);
   const label = isAddress ? withoutPassword(named) : file;
   if (args.has("store") && URL.canParse(named) && new URL(named).password !== "")
     output.log(
