@@ -81,7 +81,10 @@ describe.each([
     return;
   }
 
-  it("does not end the long statement of a handler on another connection", async () => {
+  it.each([
+    ["", 1],
+    [", also where the statements that wait fill the pool", 40],
+  ])("does not end the long statement of a handler on another connection%s", async (_full, waiting) => {
     const server = connect(url);
     const tables = tablePrefixes((sql) => server.run(sql));
     const prefix = tables.next();
@@ -98,8 +101,10 @@ describe.each([
     });
     await begins;
     await server.whileLocked(`${prefix}dispatches`, async () => {
-      const renewal = store.renew({ ...claim!, eventId: claim!.event.id }, 60_000);
-      await expect(renewal).rejects.toMatchObject({ code: "store_unavailable" });
+      const renew = () => store.renew({ ...claim!, eventId: claim!.event.id }, 60_000);
+      const renewals = await Promise.allSettled(Array.from({ length: waiting }, renew));
+      for (const renewal of renewals)
+        expect(renewal).toMatchObject({ status: "rejected", reason: { code: "store_unavailable" } });
     });
     expect(await handling).toBe("done");
     expect(await settled(store, claim!, { state: "done" })).toBe(true);

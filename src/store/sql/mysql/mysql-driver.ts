@@ -19,6 +19,7 @@ import {
   connectTimeoutMs,
   cutOffConnection,
   hasSeveralWriters,
+  hasWaitingCallers,
   type MysqlConnection,
   type MysqlPool,
   openMysqlPool,
@@ -139,7 +140,9 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     const query = (sql: string) => connection.query(sql);
     const session = physical(connection);
     const waitsForLock = () => mysqlWaitsForLock(this.reader, connection);
-    const ask = this.#answers.on({ session, query, cutOff: (error) => ends.abandon(error), waitsForLock });
+    const isPoolFull = () => hasWaitingCallers(this.#pool!);
+    const cutOff = (error: Error): void => ends.abandon(error);
+    const ask = this.#answers.on({ session, query, cutOff, waitsForLock, isPoolFull });
     const pooled = {
       query: (sql: string) => ask(() => query(sql)),
       giveBack: () => this.#giveBack(connection),

@@ -62,6 +62,12 @@ export function sizeOf(pool: AnyMysqlPool): number | undefined {
   return (inner as { config?: { connectionLimit?: number } }).config?.connectionLimit;
 }
 
+/** Returns whether callers wait for a free connection of the pool, if the pool shows it. */
+export function hasWaitingCallers(pool: AnyMysqlPool): boolean {
+  const { pool: inner = pool } = pool as { pool?: object };
+  return ((inner as { _connectionQueue?: { length: number } })._connectionQueue?.length ?? 0) > 0;
+}
+
 /**
  * Takes a connection of the pool. The pool would wait forever for a free one, so this rejects after a time
  * limit. The error contains `shortage`.

@@ -21,6 +21,8 @@ interface Watched {
   whyEnded?: () => Error | undefined;
   /** Asks on another connection whether this connection waits for a lock, and therefore is not dead. */
   waitsForLock?: () => Promise<boolean>;
+  /** Returns whether the pool has no free connection, so that `waitsForLock` cannot ask. */
+  isPoolFull?: () => boolean | Promise<boolean>;
 }
 
 /** A statement that waits for its answer. */
@@ -29,6 +31,7 @@ interface Asked extends Waiting {
   isAnswered: boolean;
   end: () => void;
   waitsForLock: Watched["waitsForLock"];
+  isPoolFull: Watched["isPoolFull"];
 }
 
 /**
@@ -108,7 +111,7 @@ export class AnswerLimits {
   }
 
   #ask<T>(
-    { session, cutOff, whyEnded, waitsForLock }: Watched,
+    { session, cutOff, whyEnded, waitsForLock, isPoolFull }: Watched,
     send: () => Promise<T>,
     queue: Deadlines<Asked>,
   ): Promise<T> {
@@ -119,7 +122,8 @@ export class AnswerLimits {
         reject(error);
         cutOff(error);
       };
-      const asked: Asked = { since: performance.now(), session, isAnswered: false, end, waitsForLock };
+      const since = performance.now();
+      const asked: Asked = { since, session, isAnswered: false, end, waitsForLock, isPoolFull };
       queue.add(asked);
       const note = (): void => {
         asked.isAnswered = true;
@@ -150,8 +154,10 @@ export class AnswerLimits {
   async #endLate(asked: Asked): Promise<void> {
     if (asked.isAnswered) return;
     const asking = asked.waitsForLock?.().catch(() => false);
-    const waits = asking && (await withTimeout(asking, lockAnswerMs, undefined, { unref: true }));
+    const answer = asking && (await withTimeout(asking, lockAnswerMs, undefined, { unref: true }));
     if (asked.isAnswered) return;
+    // Statements that wait for a lock can fill the pool.
+    const waits = answer ?? (await asked.isPoolFull?.());
     // If the statement waits for a lock, or was sent before another connection was found dead, no further
     // connection becomes suspect.
     if (waits || asked.since < this.#deadFoundAt) return asked.end();

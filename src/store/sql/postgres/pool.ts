@@ -26,6 +26,8 @@ export interface PostgresPool {
   end(): Promise<void>;
   /** The settings of the pool. `max` is the number of its clients. */
   readonly options?: { max?: number | undefined };
+  /** The number of callers that wait for a free client. */
+  readonly waitingCount?: number | undefined;
 }
 
 /** The result of a query of the package pg. */

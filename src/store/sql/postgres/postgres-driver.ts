@@ -155,9 +155,10 @@ export class PostgresDriver implements Driver<PostgresClient> {
     const onError = (error: Error): void => end((ended ??= error));
     eventsOf(client).on("error", onError);
     const query = (sql: string) => client.query(sql);
-    const whyEnded = () => ended;
     const waitsForLock = () => postgresWaitsForLock(this.reader, client);
-    const ask = this.#answers.on({ session: client, query, cutOff: end, whyEnded, waitsForLock });
+    const isPoolFull = async () => ((await this.#opening)?.waitingCount ?? 0) > 0;
+    const states = { whyEnded: () => ended, waitsForLock, isPoolFull };
+    const ask = this.#answers.on({ session: client, query, cutOff: end, ...states });
     const pooled = {
       query: (sql: string) => ask(() => query(sql)),
       giveBack: () => {

@@ -13,12 +13,19 @@ function limits() {
   const connect = (
     name: string,
     waitsForLock?: () => Promise<boolean>,
+    isPoolFull = (): boolean => false,
   ): { session: object; ask: Ask; checks: number } => {
     const connection = { session: { name }, ask: undefined as never as Ask, checks: 0 };
     const { session } = connection;
     const query = async (): Promise<void> => void connection.checks++;
     const cutOff = () => void cut.push(name);
-    connection.ask = answers.on({ session, query, cutOff, ...(waitsForLock && { waitsForLock }) });
+    connection.ask = answers.on({
+      session,
+      query,
+      cutOff,
+      isPoolFull,
+      ...(waitsForLock && { waitsForLock }),
+    });
     return connection;
   };
   const pass = async (ms: number): Promise<void> => {
@@ -98,6 +105,18 @@ describe("a statement of the kit", () => {
       .catch(() => undefined);
     await pass(4000);
     await expect(asked).rejects.toMatchObject({ code: "store_unavailable" });
+    expect([cut, answers.isSuspect(idle.session)]).toEqual([["waiting"], false]);
+  });
+
+  it("that may wait for a lock, and fills the pool, makes no other connection suspect", async () => {
+    const { answers, connect, cut, pass } = limits();
+    const idle = connect("idle");
+    await idle.ask(answering);
+    connect("waiting", never, () => true)
+      .ask(never)
+      .catch(() => undefined);
+    await pass(4000);
+    await pass(500);
     expect([cut, answers.isSuspect(idle.session)]).toEqual([["waiting"], false]);
   });
 
