@@ -111,6 +111,58 @@ describe("a row with a negative amount", () => {
     expect(both.findings).toMatchObject([{ line: 3, key: expect.any(String) }]);
   });
 
+  it("has no key of another reading where an equal row has this key", async () => {
+    const { store, refund } = await shopWith(paid("a"));
+    const lines = [sale("a"), back("a", "500"), back("a", "500")];
+    const [first, second] = (await compared(store, header, lines)).findings;
+    await refund("a", "500", { key: second!.key });
+    const { findings } = await compared(store, header, lines);
+    expect(findings).toMatchObject([{ line: 3, key: first!.key }]);
+    expect(findings[0]).not.toHaveProperty("recordedKey");
+  });
+
+  it("has the key of another reading also where a row of another payment has this key", async () => {
+    const { store, refund } = await shopWith(paid("a"), paid("b"));
+    const sales = [sale("a"), sale("b")];
+    const row = (id: string, hour: string) => `${id},-500,KMF,2024-05-20 ${hour}:00,`;
+    const { findings } = await compared(
+      store,
+      header,
+      [...sales, row("a", "10")],
+      {},
+      { utcOffset: "+03:00" },
+    );
+    const { key } = findings[0]!;
+    await refund("a", "500", { key });
+    const other = await compared(
+      store,
+      header,
+      [...sales, row("a", "10"), row("b", "07")],
+      {},
+      { utcOffset: "Z" },
+    );
+    expect(other.findings).toMatchObject([
+      { line: 4, clientId: "a", recordedKey: key },
+      { line: 5, clientId: "b", key },
+    ]);
+  });
+
+  it("has no key of another reading where the rows of its payment are read in two batches", async () => {
+    const ids = Array.from({ length: 498 }, (_, index) => `p${index}`);
+    const { store, refund } = await shopWith(...ids.map((id) => paid(id)), paid("z"));
+    // The entries before the last two rows are 1000, as many as a batch has.
+    const rows = [20, 21, 22, 23].map((day) => back("z", "5", day));
+    const lines = [...[...ids, "z"].map((id) => sale(id)), ...rows];
+    const sort = { runLines: 300 };
+    const { findings } = await compared(store, header, lines, { sort });
+    const keys = findings.map(({ key }) => key);
+    await refund("z", "5", { key: keys[3] });
+    const left = await compared(store, header, lines, { sort });
+    expect(left.findings.map(({ key, recordedKey }) => [key, recordedKey])).toEqual(
+      keys.slice(0, 3).map((key) => [key, undefined]),
+    );
+  });
+
   it("has the same key in a statement that lists no other payment, where another payment has an equal row", async () => {
     const { store, refund } = await shopWith(paid("a"), paid("b"));
     const lines = [sale("a"), back("a", "500"), sale("b"), back("b", "500")];

@@ -2,7 +2,7 @@ import { type PaymentStore } from "../../store/contract.js";
 import { type Payment } from "../../model/payment.js";
 import { newFinding, type StatementFinding } from "../result/finding.js";
 import { type Period } from "../../operations/statement-options.js";
-import { RefundRows } from "./refund-rows.js";
+import { unrecordedRefunds } from "./refund-rows.js";
 import { type RunState } from "./run-state.js";
 import { type PaymentEntry, readEntry, readSiblingEntry, type RowEntry } from "./sort-entries.js";
 import { findPayments } from "./stored-payments.js";
@@ -19,14 +19,14 @@ export async function* compareSortedEntries(
   period: Period,
 ): AsyncGenerator<StatementFinding, void, undefined> {
   const reader = new EntryReader(run, period);
-  const refunds = new RefundRows(store, run);
   for await (const lines of run.entries.sorted()) {
-    const found = await refunds.unrecorded(lines.flatMap((line) => reader.next(readEntry(line))));
+    const next = lines.flatMap((line) => reader.next(readEntry(line)));
+    const found = await unrecordedRefunds(store, run, next);
     await addUnlisted(store, run, found, period);
     yield* found;
     run.reportProgress("sides");
   }
-  const last = reader.end();
+  const last = await unrecordedRefunds(store, run, reader.end());
   await addUnlisted(store, run, last, period);
   yield* last;
 }
@@ -43,6 +43,8 @@ class EntryReader {
   /** The stored payment, until a row names it. */
   #unlisted: PaymentEntry | undefined;
   #firstPaid: RowEntry | undefined;
+  /** The findings about refunds of the payment. They are returned after all entries of the payment. */
+  #refunds: StatementFinding[] = [];
 
   constructor(run: RunState, period: Period) {
     this.#run = run;
@@ -62,7 +64,10 @@ class EntryReader {
       return found;
     }
     // A row of a refund does not say that the payment was paid out.
-    if (entry.bucket === "refund") return [...found, refundOf(entry)];
+    if (entry.bucket === "refund") {
+      this.#refunds.push(refundOf(entry));
+      return found;
+    }
     this.#unlisted = undefined;
     if (entry.bucket === "unpaid" || entry.bucket === "bad") return found;
     if (this.#firstPaid) found.push(this.#listedTwice(entry, this.#firstPaid.line));
@@ -71,17 +76,18 @@ class EntryReader {
     return found;
   }
 
-  /** Returns the finding about a payment that no row names, after all entries of the payment. */
+  /** Returns the findings about refunds, and about a payment that no row names, after all its entries. */
   end(): StatementFinding[] {
-    const unlisted = this.#unlisted;
+    const [unlisted, refunds] = [this.#unlisted, this.#refunds];
     this.#unlisted = undefined;
+    this.#refunds = [];
     this.#isOfPeriod = false;
     this.#firstPaid = undefined;
-    if (!unlisted) return [];
+    if (!unlisted) return refunds;
     const { clientId, serviceId, reference, value, currency, completedAt } = unlisted;
     const kind = this.#run.isAtEdge(completedAt, this.#period) ? "at_edge" : "missing_there";
     const stored = { value, currency, state: "completed", completedAt } as const;
-    return [newFinding({ kind, clientId, serviceId, reference, stored })];
+    return [...refunds, newFinding({ kind, clientId, serviceId, reference, stored })];
   }
 
   #countMatched(row: RowEntry): void {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { sameTotal } from "../../model/attempts.js";
-import { type Payment, type Refund } from "../../model/payment.js";
+import { type Refund } from "../../model/payment.js";
 import { type PaymentStore } from "../../store/contract.js";
 import { newFinding, type StatementFinding } from "../result/finding.js";
 import { type CheckedRow } from "../statement-row.js";
@@ -23,73 +23,75 @@ export function refundRowKey({ providerId, time, value, currency }: CheckedRow):
   return prefix + (providerId ? `${providerId.slice(0, 100)}:` : "") + digest;
 }
 
-/** Finds refunds of a statement that are not recorded. The rows of a payment must follow each other. */
-export class RefundRows {
-  readonly #store: PaymentStore;
-  readonly #run: RunState;
-  #payment: Payment | undefined;
-  /** The recorded refunds that no row has named yet; `undefined` if one was recorded without its amount. */
-  #recorded: Refund[] | undefined = [];
-  /** The number of rows with each key. */
-  readonly #keys = new Map<string, number>();
-
-  constructor(store: PaymentStore, run: RunState) {
-    this.#store = store;
-    this.#run = run;
+/**
+ * Leaves out the findings about recorded refunds. The other findings about refunds get a key and the stored
+ * payment. The findings about refunds of one payment must be complete, and must follow each other.
+ */
+export async function unrecordedRefunds(
+  store: PaymentStore,
+  run: RunState,
+  found: readonly StatementFinding[],
+): Promise<StatementFinding[]> {
+  const left: StatementFinding[] = [];
+  for (let start = 0, end = 0; start < found.length; start = end) {
+    const { kind, clientId } = found[start]!;
+    while (end < found.length && found[end]!.kind === kind && found[end]!.clientId === clientId) end += 1;
+    const group = found.slice(start, end);
+    left.push(...(kind === "refund_missing_here" ? await unrecordedOf(clientId!, group, store, run) : group));
   }
+  return left;
+}
 
-  /**
-   * Leaves out the findings about recorded refunds. The other findings about refunds get a key and the stored
-   * payment.
-   */
-  async unrecorded(found: readonly StatementFinding[]): Promise<StatementFinding[]> {
-    const left: StatementFinding[] = [];
-    const keys = new Set(found.map(({ key }) => key));
-    for (const finding of found)
-      if (finding.kind !== "refund_missing_here") left.push(finding);
-      else left.push(...(await this.#look(finding, keys)));
-    return left;
-  }
-
-  /** Returns the finding if its refund is not recorded. `keys` are the keys of the neighbouring findings. */
-  async #look(finding: StatementFinding, keys: ReadonlySet<string | undefined>): Promise<StatementFinding[]> {
-    const { clientId, statement } = finding;
-    if (this.#payment?.clientId !== clientId) await this.#read(clientId!);
-    const key = finding.key && this.#numbered(finding.key);
-    if (this.#recorded === undefined) return [];
+/** Returns the findings about refunds of one payment that are not recorded. */
+async function unrecordedOf(
+  clientId: string,
+  found: readonly StatementFinding[],
+  store: PaymentStore,
+  run: RunState,
+): Promise<StatementFinding[]> {
+  const payment = (await store.find(clientId))!;
+  const { resolutions } = await store.history(clientId);
+  const refunds = resolutions.filter(({ action }) => action === "refunded").map(({ refund }) => refund);
+  /** The recorded refunds that no row has named yet. */
+  const recorded = refunds.filter((one) => one !== undefined);
+  // If a refund was recorded without its amount, no row can be compared.
+  if (recorded.length < refunds.length) return [];
+  const rows = withNumberedKeys(found);
+  const keys = new Set(rows.map(({ key }) => key));
+  return rows.flatMap((row) => {
+    const { key } = row;
+    const amount = row.statement!;
     // A recorded refund with this key and another amount was recorded wrongly, so it does not count.
-    const sameKey = this.#recorded.findIndex(
-      (one) => key !== undefined && one.key === key && sameTotal(one.amount, statement!),
+    const sameKey = recorded.findIndex(
+      (one) => key !== undefined && one.key === key && sameTotal(one.amount, amount),
     );
     // A person may have recorded the refund, without the key of a row, before the statement came.
-    const isOne = (one: Refund): boolean => !one.key?.startsWith(prefix) && sameTotal(one.amount, statement!);
-    const index = sameKey >= 0 ? sameKey : this.#recorded.findIndex(isOne);
+    const isOne = (one: Refund): boolean => !one.key?.startsWith(prefix) && sameTotal(one.amount, amount);
+    const index = sameKey >= 0 ? sameKey : recorded.findIndex(isOne);
     if (index >= 0) {
-      this.#recorded.splice(index, 1);
+      recorded.splice(index, 1);
       return [];
     }
-    this.#run.count("refund_missing_here");
+    run.count("refund_missing_here");
     // If an earlier statement was read with other columns or another UTC offset, this row had another key
     // then. So a recorded refund of the same amount with another key may be the refund of this row.
-    const recordedKey = this.#recorded.find(
-      (one) => sameTotal(one.amount, statement!) && !keys.has(one.key),
-    )?.key;
-    const stored = storedSide(this.#payment!);
-    return [newFinding({ ...finding, key: recordedKey === undefined ? key : "", recordedKey, stored })];
-  }
+    const recordedKey = recorded.find((one) => sameTotal(one.amount, amount) && !keys.has(one.key))?.key;
+    const stored = storedSide(payment);
+    return [newFinding({ ...row, key: recordedKey === undefined ? key : "", recordedKey, stored })];
+  });
+}
 
-  /** Returns the key of a row. Each later equal row gets a number, because equal rows are several refunds. */
-  #numbered(key: string): string {
-    const count = (this.#keys.get(key) ?? 0) + 1;
-    this.#keys.set(key, count);
-    return count === 1 ? key : `${key}:${count}`;
-  }
-
-  async #read(clientId: string): Promise<void> {
-    this.#payment = await this.#store.find(clientId);
-    const { resolutions } = await this.#store.history(clientId);
-    const refunds = resolutions.filter(({ action }) => action === "refunded").map(({ refund }) => refund);
-    this.#recorded = refunds.every((one) => one !== undefined) ? refunds : undefined;
-    this.#keys.clear();
-  }
+/**
+ * Returns the findings with the keys of their rows. Each later equal row gets a number, because equal rows
+ * are several refunds.
+ */
+function withNumberedKeys(found: readonly StatementFinding[]): StatementFinding[] {
+  const counts = new Map<string, number>();
+  return found.map((finding) => {
+    const { key } = finding;
+    if (!key) return finding;
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    return count === 1 ? finding : { ...finding, key: `${key}:${count}` };
+  });
 }
