@@ -24,8 +24,14 @@ export function createSetAside(
     await directory.make();
     await directory.removeOldDrafts();
     if (await directory.find(name)) return directory.sync();
-    await directory.write(`${id}.txt`, `${now().toISOString()} ${printReason(reason)}\n`, "rename");
-    if (isPath) await directory.fs.rename(given, directory.file(name));
+    const text = `${id}.txt`;
+    await directory.write(text, `${now().toISOString()} ${printReason(reason)}\n`, "rename");
+    if (isPath)
+      await directory.fs.rename(given, directory.file(name)).catch(async (error: unknown) => {
+        // The next drain uses another name, so this text would stay without its file.
+        await directory.remove(text);
+        throw error;
+      });
     else await directory.write(name, Buffer.concat([given, Buffer.from("\n")]), "rename");
     // The listener is called before the sync. If the sync fails, the next drain finds the file and calls no
     // listener.

@@ -15,6 +15,7 @@ import path from "node:path";
 import { type SpoolOptions } from "../../../src/webhook/spool/spool.js";
 import { type FileSystem, realFileSystem } from "../../../src/webhook/spool/spool-directory.js";
 import { keeper, spoolBench, webhook } from "./fixtures.js";
+import { hooked, systemError } from "./hooked-file-system.js";
 
 const bench = spoolBench();
 afterEach(() => void jest.restoreAllMocks());
@@ -50,6 +51,30 @@ describe("a segment that others could have written", () => {
     expect(await readFile(path.join(aside, name!))).toEqual(bytes);
     const reason = await readFile(path.join(aside, name!.replace(/spool$/, "txt")), "utf8");
     expect(reason).toContain(" path_exposed: ");
+  });
+
+  it("leaves no reason behind at a drain that cannot set it aside", async () => {
+    const file = await leaveSegment();
+    await chmod(file, 0o622);
+    let isFixed = false;
+    const fs = hooked({
+      rename: (from) => {
+        if (from === file && !isFixed) throw systemError("EPERM");
+      },
+    });
+    const spool = bench.open({ fs });
+    const aside = path.join(bench.directory, "set-aside");
+    for (const _drain of [1, 2]) {
+      expect(await spool.drain(keeper().record)).toMatchObject({
+        setAside: 0,
+        leftBecause: { code: "spool_unavailable" },
+      });
+      expect(await readdir(aside)).toEqual([]);
+    }
+    isFixed = true;
+    expect(await spool.drain(keeper().record)).toEqual({ drained: 0, setAside: 1 });
+    const names = (await readdir(aside)).toSorted();
+    expect(names.map((name) => path.extname(name))).toEqual([".spool", ".txt"]);
   });
 
   it("is set aside if it is a link", async () => {
