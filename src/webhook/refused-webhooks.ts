@@ -22,13 +22,18 @@ const pruneMs = 60 * 60 * 1000;
 /** Headers that can help to find out why a signature does not match. */
 const keptHeaders =
   /sign|hmac|digest|hash|webhook|event|timestamp|^(content-(type|length)|user-agent|host|date)$/i;
-const secretHeaders = /token|secret|key|password/i;
+const signatureHeaders = /sign|hmac|digest|hash/i;
+const secretHeaders = /token|secret|key|pass|credential|auth$/i;
+/** Headers that are never kept. A browser, a proxy or a service sends credentials in them. */
 const credentialHeaders = /authorization|cookie/i;
 
 /** The parts of the kit that {@link RefusedWebhooks} uses. */
 interface RefusedParts {
   directory: string;
-  /** The name of the signature's header. This header is always kept. */
+  /**
+   * The name of the signature's header. This header is kept, unless its name is one for credentials, such as
+   * `Authorization` or `X-Webhook-Token`. Its value may then be a secret, and not a signature.
+   */
   header: string;
   logger: Logger;
   now: () => Date;
@@ -145,9 +150,12 @@ function headOf(
   { method = "POST", url = "/", headers }: VerifyInput,
   { reason, at, header }: { reason: string; at: string; header: string },
 ): Buffer {
-  const isKept = (name: string): boolean =>
-    !credentialHeaders.test(name) &&
-    (name.toLowerCase() === header.toLowerCase() || (keptHeaders.test(name) && !secretHeaders.test(name)));
+  const isKept = (name: string): boolean => {
+    if (credentialHeaders.test(name)) return false;
+    const isOfScheme = name.toLowerCase() === header.toLowerCase();
+    if (secretHeaders.test(name)) return isOfScheme && signatureHeaders.test(name);
+    return isOfScheme || keptHeaders.test(name);
+  };
   // The query may contain a secret.
   const path = url.split("?", 1)[0]!.replace(/[^\x21-\x7e]/g, "_");
   const given = Object.entries(headers).filter(

@@ -158,6 +158,32 @@ describe("webhook.keepRefused", () => {
     expect(contents()[0]).toMatch(/\r\nTillkit-Left-Out: x-other\r\nx-own-proof: abc\r\n\r\n/);
   });
 
+  it("keeps no header that usually has credentials, even if it has the signature", async () => {
+    const { kept } = keeper("Authorization");
+    const credentials = {
+      authorization: "Bearer abc-hush",
+      "proxy-authorization": "Basic hush",
+      "x-webhook-auth": "hush",
+      "x-webhook-credentials": "hush",
+      "x-event-passphrase": "hush",
+    };
+    kept.keep({ rawBody, headers: { ...credentials, "x-signature-auth-date": "0" } }, "signature_mismatch");
+    await kept.close();
+    expect(contents()[0]).not.toContain("hush");
+    expect(contents()[0]).toContain(`\r\nTillkit-Left-Out: ${Object.keys(credentials).join(", ")}\r\n`);
+  });
+
+  it.each([
+    ["X-Webhook-Token", false],
+    ["X-Signature-Key", true],
+    ["X-Webhook-Auth", false],
+  ])("of the signature's header %s keeps the value: %s", async (header, isKept) => {
+    const { kept } = keeper(header);
+    kept.keep({ rawBody, headers: { [header.toLowerCase()]: "0abc" } }, "signature_mismatch");
+    await kept.close();
+    expect(contents()[0]!.includes("0abc")).toBe(isKept);
+  });
+
   it("keeps one more a second after a burst, and a burst again after a pause", async () => {
     let time = 0;
     const clock = jest.spyOn(performance, "now").mockImplementation(() => time);
