@@ -23,6 +23,9 @@ const refusedFor = { secret_padded: "begins or ends", secret_quoted: "quotes aro
 export async function checkSignature(input: SignatureInput) {
   const { settings, rawBody, headers } = input;
   const given = joinedHeader(headers, settings.header);
+  const leftOut = joinedHeader(headers, "Tillkit-Left-Out")?.toLowerCase().split(", ") ?? [];
+  if (given === undefined && leftOut.includes(settings.header.toLowerCase()))
+    return { verified: false, findings: [notKept(settings)] };
   const { verified, refusals } = await askKit(settings, rawBody, given);
   if (verified) return { verified, findings: notesOn(settings, rawBody, given!) };
 
@@ -76,6 +79,16 @@ async function askKit(
 
 function kitRefusal(code: ErrorCode, message: string): Finding {
   return { code, severity: "error", message, fix: errorFixes[code] };
+}
+
+/** Returns the finding for a signature in a header that the kit does not write to disk. */
+function notKept({ header }: SignatureSettings): Finding {
+  return {
+    code: "signature_missing",
+    severity: "error",
+    message: `The webhook had the header ${header}, but the kit did not keep it, because it may contain credentials.`,
+    fix: "Save the body in a file, and give the value of the header with --signature.",
+  };
 }
 
 /** Returns the place where the option's secret was found, or the name of an option without a secret. */

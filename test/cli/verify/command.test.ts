@@ -265,6 +265,21 @@ describe("tillkit verify --last", () => {
     expect(ran.stderr).toContain("Older files that are kept: 1.");
   });
 
+  it("says that the kit does not keep a signature in a header for credentials", async () => {
+    const directory = path.join(folder.path, "kept-authorization");
+    const signature = hmacSignature({ secret, header: "Authorization" });
+    const payments = testKit({ webhook: { keepRefused: directory }, signature });
+    const given = { "content-type": "application/json", authorization: hex(compact, shifted) };
+    await post(appOf(payments)).post("/payments/webhook").set(given).send(compact).expect(401);
+    await payments.close();
+    const argv = ["verify", "--last", "--kept", directory, "--header", "Authorization"];
+    const ran = await runCli([...argv, "--secret", secret, "--json"]);
+    expect(ran.code).toBe(1);
+    expect(documentOf(ran).findings).toMatchObject([
+      { code: "signature_missing", message: expect.stringContaining("the kit did not keep it") },
+    ]);
+  });
+
   it("takes the directory as an option, and the body of another request for an explanation", async () => {
     const directory = await refuse("{}", compact);
     const other = readdirSync(directory).toSorted()[0]!;
