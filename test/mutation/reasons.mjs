@@ -1,5 +1,4 @@
 const sameResult = "equivalent: the way below it has the same result, and is slower";
-const namesNothing = "equivalent: the text names no record, and is skipped like every unknown key";
 const alwaysThere = "equivalent: the value is always there at this place; the type does not know it";
 const uniquePositions = "equivalent: two records never have the same position";
 const message = "the message of an error";
@@ -27,11 +26,6 @@ export const reasons = [
   { file: "model/money.ts", from: 'if (isAmount(value) && !value.includes("."))', why: sameResult },
   { file: "model/money.ts", from: "if (a === b) return", why: sameResult },
   { file: "model/money.ts", from: 'if (!value.includes(".")) return isAmount', why: sameResult },
-  {
-    file: "model/event-map.ts",
-    from: "export const noticeTypes",
-    why: "noticed in test/kit and test/http; the compiler checks that no name is missing",
-  },
   {
     file: "checkout/store-intents.ts",
     from: "if (error instanceof ChoiceOutdated",
@@ -63,17 +57,6 @@ export const reasons = [
     from: 'payment.returnKeyHash ?? ""',
     why: "equivalent: a given hash has 64 characters, and never these",
   },
-  {
-    file: "reconciliation/differences.ts",
-    from: "an id bound to no other payment",
-    why: "wording: it tells a person what was expected",
-  },
-  {
-    file: "reconciliation/differences.ts",
-    from: "if (named !== undefined &&",
-    to: "true",
-    why: "equivalent: undefined is not the name of a status",
-  },
   ...[
     ['const scan = text.includes("'],
     ["if (scan && scan.depth <= maxDepth", "scan.depth < maxDepth"],
@@ -94,58 +77,18 @@ export const reasons = [
   },
   { file: "message/decode-strict.ts", from: "keys?.has(value)", to: "keys.has", why: alwaysThere },
   { file: "message/decode-strict.ts", from: "keys?.add(value)", to: "keys.add", why: alwaysThere },
-  ...[
-    ["for (const field of fields.type", "true"],
-    ["const trusted = odd.length === 0", "false"],
-    ["if (trusted.length === signedFields.length)", "false"],
-  ].map(([from, to]) => ({ file: "message/read-message.ts", from, to, why: sameResult })),
+  { file: "message/read-message.ts", from: "const trusted = odd.length === 0", to: "false", why: sameResult },
   {
     file: "message/read-lookup.ts",
     from: "const expectedCaptured =",
     to: "true",
     why: "equivalent: a status that is no text is refused",
   },
-  {
-    file: "recording/rematch.ts",
-    from: "[message.report.serviceId] : [],",
-    to: '["Stryker was here"]',
-    why: namesNothing,
-  },
-  {
-    file: "recording/rematch.ts",
-    from: "const parkedNow",
-    why: "equivalent: a store that cannot park returns a few lines above",
-  },
   { file: "recording/rematch.ts", from: 'clientId: clientId ?? ""', why: alwaysThere },
   {
     file: "recording/rematch.ts",
     from: 'if (decided.outcome === "duplicate"',
     why: "equivalent: it is decided as not known, so it is never a duplicate; the type needs the condition",
-  },
-  {
-    file: "recording/decide-message.ts",
-    from: "siblings: payment ?",
-    why: "equivalent: without a payment no sibling is looked at",
-  },
-  {
-    file: "recording/locked-payments.ts",
-    from: "const none: Entry[]",
-    why: "equivalent: the list is replaced a few lines below",
-  },
-  {
-    file: "recording/locked-payments.ts",
-    from: "if (entry.payment.serviceId === undefined)",
-    why: "equivalent: it binds the service id that is bound already",
-  },
-  {
-    file: "recording/locked-payments.ts",
-    from: "if (serviceId !== undefined)",
-    why: "equivalent: no report has the service id undefined; the type needs the condition",
-  },
-  {
-    file: "recording/note-report.ts",
-    from: "const value = isProven",
-    why: "equivalent: what is proven was checked by the same rule before, and what is absent stays absent",
   },
   {
     file: "recording/payment-events.ts",
@@ -158,21 +101,6 @@ export const reasons = [
     why: "equivalent: the answer to a lookup never waits for a lookup",
   },
   { file: "recording/recorder.ts", from: "throw new PlanOutdated(", why: message },
-  {
-    file: "recording/recorder.ts",
-    from: "if (waiting.length === 0)",
-    why: "equivalent: rematch returns immediately where nothing waits",
-  },
-  {
-    file: "recording/recorder.ts",
-    from: 'if (clientIdPrefix === ""',
-    why: "equivalent: every clientId begins with an empty prefix",
-  },
-  {
-    file: "recording/recorder.ts",
-    from: "#matching.delete",
-    why: "equivalent: a promise that stays only takes memory",
-  },
   {
     file: "recording/webhook-keeper.ts",
     from: "if (this.keeping.failingSince === undefined)",
@@ -189,12 +117,6 @@ export const reasons = [
     from: "() => false",
     to: "() => undefined",
     why: "equivalent: undefined also means that the probe does not fail",
-  },
-  {
-    file: "recording/webhook-keeper.ts",
-    from: "code !== undefined &&",
-    to: "true",
-    why: "equivalent: the list does not include undefined; the type needs the condition",
   },
   {
     file: "shared/group-commit.ts",
@@ -217,96 +139,12 @@ export const reasons = [
     from: "#settlements",
     why: "equivalent: a text is the settlement of no leased dispatch, and is skipped",
   },
-  {
-    file: "store/memory/dispatches-table.ts",
-    from: "if (this.#handlers.size === 0) return;",
-    why: sameResult,
-  },
-  {
-    file: "store/memory/memory-store.ts",
-    from: "finally(() => (this.#unended -= 1))",
-    why: "equivalent: records then wait for their turn as a transaction, which is slower and has the same result",
-  },
-  {
-    file: "store/memory/memory-store.ts",
-    from: "if (this.#unended > 0)",
-    why: "equivalent: records then wait for their turn as a transaction, which is slower and has the same result",
-  },
-  {
-    file: "store/memory/memory-store.ts",
-    from: "if (steps.some(",
-    why: "equivalent: the three steps have the same result as the synchronous record, and are slower",
-  },
-  { file: "store/memory/memory-store.ts", from: "of changes.", why: namesNothing },
-  { file: "store/memory/payments-table.ts", from: "#bound: string[] = []", why: namesNothing },
   { file: "store/memory/payments-table.ts", from: "a.clientId < b.clientId", why: uniquePositions },
   { file: "store/memory/payments-table.ts", from: "position(a) < position(b)", why: uniquePositions },
-  { file: "store/memory/payments-table.ts", from: "return left < right", why: uniquePositions },
-  { file: "store/memory/payments-table.ts", from: "siblings?.some(", why: alwaysThere },
-  { file: "store/memory/payments-table.ts", from: "row.siblings.some(", why: alwaysThere },
-  { file: "store/memory/payments-table.ts", from: "const isGivenUp", why: alwaysThere },
-  {
-    file: "store/memory/payments-table.ts",
-    from: "siblings: [] };",
-    why: "equivalent: the list is replaced a few lines below",
-  },
-  {
-    file: "store/memory/payments-table.ts",
-    from: "if (!siblings) this.#ofReference.set",
-    why: "equivalent: it sets the list that is there already",
-  },
-  { file: "store/memory/payments-table.ts", from: "throw conflict(", why: message },
   {
     file: "store/memory/payments-table.ts",
     from: "nextLookupAt !== undefined &&",
     why: "equivalent: undefined is before no time; the type needs the condition",
-  },
-  {
-    file: "store/memory/payments-table.ts",
-    from: "if (row.siblings.length === 0)",
-    why: "equivalent: an empty list that stays only takes memory",
-  },
-  {
-    file: "store/memory/payments-table.ts",
-    from: "serviceId !== current(row)?.serviceId",
-    why: "equivalent: #bind returns where the row itself has the id; this is faster",
-  },
-  {
-    file: "store/memory/payments-table.ts",
-    from: "const { clientIds = [], references = [], serviceIds = [] }",
-    why: namesNothing,
-  },
-  { file: "store/memory/payments-table.ts", from: "const add = (siblings", why: namesNothing },
-  {
-    file: "store/memory/payments-table.ts",
-    from: "committed ?? []",
-    why: "equivalent: a text has no field that the filters ask for, so that they all leave it out",
-  },
-  {
-    file: "store/memory/webhooks-table.ts",
-    from: "stray: false, waits: false",
-    why: "equivalent: only webhooks that wait are looked through for strays",
-  },
-  {
-    file: "store/memory/webhooks-table.ts",
-    from: "clientId !== undefined && clientIds.includes",
-    why: "equivalent: a list of clientIds never includes undefined; the type needs the condition",
-  },
-  {
-    file: "store/memory/webhooks-table.ts",
-    from: "if (!isParked(row)) parked?.delete",
-    why: "equivalent: `parked` leaves them out; it keeps the index small",
-  },
-  {
-    file: "store/memory/webhooks-table.ts",
-    from: "eventKey === undefined ? undefined",
-    why: "equivalent: no row has the key undefined; the type needs the condition",
-  },
-  { file: "store/memory/webhooks-table.ts", from: "return left < right", why: uniquePositions },
-  {
-    file: "dispatch/run-claim.ts",
-    from: "if (aborted) return;",
-    why: "equivalent: a promise and a signal keep the first reason",
   },
   {
     file: "dispatch/run-claim.ts",
@@ -469,16 +307,6 @@ export const reasons = [
     why: "equivalent: any characters may follow anyway",
   },
   {
-    file: "spool/spool-directory.ts",
-    from: "refuseExposed(this.path, stats,",
-    why: "wording: only the message names the kind",
-  },
-  {
-    file: "spool/spool-directory.ts",
-    from: "return stats !== undefined;",
-    why: "equivalent: mkdir does nothing where the directory exists",
-  },
-  {
     file: "spool/record-line.ts",
     from: 'typeof value !== "object"',
     why: "equivalent: other values have no fields, so that they are no webhook",
@@ -537,14 +365,6 @@ export const reasons = [
     to: "{}",
     why: "equivalent: undefined is not ten or more either",
   },
-  { file: "operations/health.ts", from: 'raised: ["health"]', to: '""', why: noSuchName },
-  { file: "operations/health.ts", from: 'await store.find("")', to: '"Stryker was here!"', why: noSuchName },
-  {
-    file: "operations/lookup/list-scan.ts",
-    from: 'if (typeof clientId === "string" && this.#wanted.delete',
-    to: "true",
-    why: "equivalent: only strings are looked for; the type needs the condition",
-  },
   {
     file: "operations/lookup/lookups.ts",
     from: "asked < maxAsked",
@@ -580,18 +400,6 @@ export const reasons = [
     from: "if (this.#closing.signal.aborted) return false",
     to: "true",
     why: "equivalent: the next payment is not asked about either, because the rate limiter has ended",
-  },
-  {
-    file: "operations/lookup/rate-limiter.ts",
-    from: "left >= 1",
-    to: "left > 1",
-    why: "equivalent: it differs where exactly one millisecond is left",
-  },
-  {
-    file: "operations/lookup/rate-limiter.ts",
-    from: "await pause(Math.max(left, 1)",
-    to: "Math.min(left, 1)",
-    why: "equivalent: it then looks each millisecond, and goes on at the same time",
   },
   {
     file: "operations/lookup/rate-limiter.ts",
@@ -679,12 +487,6 @@ export const reasons = [
   },
   {
     file: "operations/replay/replay-webhooks.ts",
-    from: "const rematched: Rematched[] = []",
-    to: here,
-    why: namesNothing,
-  },
-  {
-    file: "operations/replay/replay-webhooks.ts",
     from: "if (webhooks.length === 0) return []",
     to: "false",
     why: anotherLook,
@@ -698,12 +500,6 @@ export const reasons = [
   {
     file: "operations/replay/replay-webhooks.ts",
     from: "const before = clientId === undefined ?",
-    to: "false",
-    why: typeNeedsIt,
-  },
-  {
-    file: "operations/replay/replay-webhooks.ts",
-    from: "stateChange(before, clientId === undefined",
     to: "false",
     why: typeNeedsIt,
   },
@@ -739,24 +535,6 @@ export const reasons = [
   },
   {
     file: "operations/resolution/resolve-payment.ts",
-    from: "filter((id) => id !== undefined)",
-    to: "true",
-    why: typeNeedsIt,
-  },
-  {
-    file: "operations/resolution/resolve-payment.ts",
-    from: 'if (resolution.action === "dismissed" && subject.webhook',
-    to: "true",
-    why: "equivalent: what is accepted or refunded does not wait afterwards, and a refused action is rolled back",
-  },
-  {
-    file: "operations/resolution/resolve-payment.ts",
-    from: "serviceId === report.serviceId && clientId",
-    to: "true",
-    why: "equivalent: the service id that the payment itself has is taken in any case",
-  },
-  {
-    file: "operations/resolution/resolve-payment.ts",
     from: "const siblings = payments.filter",
     to: "payments",
     why: "equivalent: applyReport compares the references too",
@@ -766,18 +544,6 @@ export const reasons = [
     from: "const siblings = payments.filter",
     to: "true",
     why: "equivalent: applyReport compares the references too",
-  },
-  {
-    file: "operations/sweep/sweep-payments.ts",
-    from: "if (overdue + unmatched > 0)",
-    to: "true",
-    why: announces,
-  },
-  {
-    file: "operations/sweep/sweep-payments.ts",
-    from: "if (overdue + unmatched > 0)",
-    to: "overdue + unmatched >= 0",
-    why: announces,
   },
   { file: "operations/sweep/sweep-payments.ts", from: "if (!last) break", to: "false", why: anotherLook },
   {
@@ -808,7 +574,6 @@ export const reasons = [
     from: 'const escaped = raw.includes("\\\\");',
     why: sameResult,
   },
-  { file: "webhook/message/read-message.ts", from: "readAll(payload)) || {};", why: sameResult },
   {
     file: "webhook/message/read-message.ts",
     from: "const odd: SignedField[] = [];",
@@ -841,16 +606,6 @@ export const reasons = [
     why: "equivalent: no warnings are an empty text, which is no reason",
   },
   {
-    file: "operations/health.ts",
-    from: "const isLate = oldestUndoneAt !== undefined",
-    why: "equivalent: the distance to a time that is missing is not a number, and so not far",
-  },
-  {
-    file: "operations/health.ts",
-    from: "const isOff = clock !== undefined",
-    why: "equivalent: the distance to a time that is missing is not a number, and so not far",
-  },
-  {
     file: "operations/lookup/lookups.ts",
     from: "const mayGoOn = () => asked < maxAsked",
     why: "equivalent: with nothing left to ask, the page has no payment, and the sweep ends",
@@ -864,21 +619,6 @@ export const reasons = [
     file: "operations/resolution/payment-evidence.ts",
     from: 'if (typeof evidence !== "object"',
     why: "equivalent: what is no object has unknown names or no kind, and is refused for these",
-  },
-  {
-    file: "operations/replay/replay-webhooks.ts",
-    from: "if (!before || !after",
-    why: "equivalent: a replay makes no payment, so that both are there or none",
-  },
-  {
-    file: "operations/resolution/resolve-payment.ts",
-    from: "? message.report : undefined;",
-    why: alwaysThere,
-  },
-  {
-    file: "operations/resolution/resolve-payment.ts",
-    from: 'if (evidence !== undefined || (action === "accept"',
-    why: "equivalent: the acceptance without evidence is refused with the same code under the lock",
   },
   {
     file: "operations/sweep/sweep-payments.ts",
@@ -902,21 +642,9 @@ export const reasons = [
     why: since("message/read-lookup.test.ts"),
   },
   {
-    file: "recording/note-report.ts",
-    from: 'if (value === undefined || value === "")',
-    to: "false",
-    why: since("recording/plan-group.test.ts"),
-  },
-  {
     file: "operations/health.ts",
     from: "if (status === 429)",
     why: since("health-reasons.test.ts"),
-  },
-  {
-    file: "operations/reading/list-payments.ts",
-    from: "if (providerId !== undefined && found.some",
-    to: "true",
-    why: since("list-payments.test.ts"),
   },
   {
     file: "lookup/lookups.ts",
@@ -936,12 +664,6 @@ export const reasons = [
   {
     file: "operations/resolution/resolve-payment.ts",
     from: "const serviceIds = [report",
-    why: since("resolve-cases.test.ts"),
-  },
-  {
-    file: "operations/resolution/resolve-payment.ts",
-    from: 'if (!hasCode(error, "store_conflict"))',
-    to: "false",
     why: since("resolve-cases.test.ts"),
   },
 ];
