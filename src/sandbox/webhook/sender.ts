@@ -39,8 +39,9 @@ export class WebhookSender {
   async restore(): Promise<void> {
     const { stateFile } = this.core;
     const deliveries = await stateFile.load<Delivery & { message: WebhookMessage }>("delivery");
-    for (const { message, ...delivery } of deliveries) {
-      this.deliveries.push(delivery);
+    for (const { message, ...saved } of deliveries) {
+      const { responseBody: _, ...delivery } = saved;
+      this.deliveries.push(this.#keepsBody() ? saved : delivery);
       this.#messages.set(delivery.id, message);
       this.#jobIds.add(delivery.id.split("-")[0]!);
     }
@@ -142,9 +143,8 @@ export class WebhookSender {
     const startedMs = performance.now();
     const { webhookTimeoutMs: timeoutMs } = settings.current;
     const closing = this.#closing.signal;
-    const { allowRemoteWebhooks: allowRemote, host } = options;
-    // If the network can reach the sandbox, responses of this machine's services must stay hidden.
-    const keepsBody = host === "localhost" || isLoopback(host);
+    const { allowRemoteWebhooks: allowRemote } = options;
+    const keepsBody = this.#keepsBody();
     const outcome =
       unsent === undefined
         ? await postWebhook(url, { headers, rawBody }, { timeoutMs, closing, allowRemote, keepsBody })
@@ -168,6 +168,12 @@ export class WebhookSender {
     if (!closing.aborted) stateFile.put("delivery", delivery.id, { ...delivery, message });
     events.emit({ type: "delivery", delivery });
     return delivery;
+  }
+
+  /** If the network can reach the sandbox, responses of this machine's services must stay hidden. */
+  #keepsBody(): boolean {
+    const { host } = this.core.options;
+    return host === "localhost" || isLoopback(host);
   }
 
   #isRegistered({ url }: Job): boolean {

@@ -50,6 +50,17 @@ describe("a sandbox with a state file", () => {
     scenarios: sandbox.scenarios,
   });
 
+  it("does not show the network what the responses of an earlier run contain", async () => {
+    const sandbox = await start();
+    sandbox.registerWebhook(merchant.webhookUrl);
+    merchant.answers.push((res) => res.end("of this machine"));
+    await createPayment(sandbox, merchant, "paid");
+    expect(await sandbox.pay("paid")).toMatchObject([{ responseBody: "of this machine" }]);
+    const inNetwork = await restart({ host: "0.0.0.0" });
+    expect(inNetwork.deliveries).toMatchObject([{ status: 200 }]);
+    expect(inNetwork.deliveries[0]).not.toHaveProperty("responseBody");
+  });
+
   it("is the same after a restart", async () => {
     const sandbox = await start();
     sandbox.registerWebhook(`${merchant.url}/gone`);
