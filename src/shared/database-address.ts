@@ -42,6 +42,13 @@ export function readFilePath(file: string): string {
   return path.resolve(file);
 }
 
+/** Returns whether the name of a database contains a password, perhaps as a parameter of an address. */
+export function hasPassword(database: string): boolean {
+  if (!URL.canParse(database)) return /:\/\/.*[:@]/.test(database);
+  const { password, searchParams } = new URL(database);
+  return password !== "" || [...searchParams.keys()].some((name) => /^pass/i.test(name));
+}
+
 /**
  * Throws `option_invalid` for a value that is neither an object nor an address of this kind of database. Also
  * throws it for an address that the driver cannot read or would misread. The message never contains the

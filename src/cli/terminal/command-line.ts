@@ -1,4 +1,5 @@
 import { optionText, withOperand } from "../../shared/command-text.js";
+import { hasPassword } from "../../shared/database-address.js";
 import { type Arguments } from "./command.js";
 
 /** The options that name the person and the reason. A person replaces the parts in angle brackets. */
@@ -29,9 +30,8 @@ export function stepLines(next: string, args: Arguments): string[] {
 
 function databaseText(args: Arguments): string {
   const [store, prefix] = [args.get("store"), args.get("table-prefix")];
-  const hasPassword = store !== undefined && URL.canParse(store) && new URL(store).password !== "";
   return optionsText([
-    ...(store === undefined || hasPassword ? [] : ["--store", store]),
+    ...(store === undefined || hasPassword(store) ? [] : ["--store", store]),
     ...(prefix ? ["--table-prefix", prefix] : []),
     ...args.all("env-file").flatMap((file) => ["--env-file", file]),
   ]);

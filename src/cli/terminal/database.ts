@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { TillkitError } from "../../errors/index.js";
+import { hasPassword } from "../../shared/database-address.js";
 import { schemaState } from "../../store/sql/index.js";
 import { optionError } from "./arguments.js";
 import { type Arguments, type InputContext } from "./command.js";
@@ -36,7 +37,7 @@ export function findDatabase(
   const folder = args.has("store") ? cwd : appFolder;
   const database = isAddress || file === ":memory:" ? named : path.resolve(folder, file);
   const label = isAddress ? withoutPassword(named) : file;
-  if (args.has("store") && URL.canParse(named) && new URL(named).password !== "")
+  if (args.has("store") && hasPassword(named))
     output.log(
       "warning secret_on_command_line: others can see the password of --store in the process list and in the shell's history; " +
         "set TILLKIT_DATABASE.",

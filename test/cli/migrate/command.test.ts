@@ -113,10 +113,12 @@ else
 
 describe("tillkit migrate", () => {
   it.each([
-    ["a password", ":s3cret-word", true],
-    ["no password", "", false],
-  ])("warns about what the process list shows: an address with %s", async (_, password, isWarned) => {
-    const argv = ["migrate", "--store", `postgres://shop${password}@127.0.0.1:1/shop`];
+    ["a password", "postgres://shop:s3cret-word@127.0.0.1:1/shop", true],
+    ["a password as a parameter", "postgres://127.0.0.1:1/shop?user=shop&password=s3cret-word", true],
+    ["a password, not readable", "mysql://shop:s3cret-word@[db/shop", true],
+    ["no password", "postgres://shop@127.0.0.1:1/shop?sslmode=prefer", false],
+  ])("warns about what the process list shows: an address with %s", async (_, address, isWarned) => {
+    const argv = ["migrate", "--store", address];
     const { stderr } = await runCli(argv, { cwd: folder.path });
     expect(stderr.includes("warning secret_on_command_line")).toBe(isWarned);
   });

@@ -20,6 +20,11 @@ describe("a command that people copy", () => {
     expect(commandLine(["attention", "list"], given())).toBe("tillkit attention list");
   });
 
+  it.each(["postgres://shop:s3cret@127.0.0.1/shop", "mysql://127.0.0.1/shop?user=shop&password=s3cret"])(
+    "does not name a database with its password: %s",
+    (store) => expect(commandLine(["attention", "list"], given({ store }))).toBe("tillkit attention list"),
+  );
+
   it.each<[string[], Record<string, string>]>([
     [["payments", "show", "-x"], {}],
     [["payments", "show", "-x"], { store: "-s.db" }],
