@@ -34,8 +34,9 @@ export interface GivenPolicy {
  * neither `lookup` nor `none`.
  */
 export function givenPolicy(args: Arguments, context: InputContext): GivenPolicy {
-  const read = (name: string): string | undefined => context.env[`TILLKIT_${name}`]?.trim();
-  const confirm = args.get("confirm") ?? (read("CONFIRM") || undefined);
+  // An empty variable says nothing about the application, which may set the option in code.
+  const read = (name: string): string | undefined => context.env[`TILLKIT_${name}`]?.trim() || undefined;
+  const confirm = args.get("confirm") ?? read("CONFIRM");
   if (confirm !== undefined && confirm !== "lookup" && confirm !== "none")
     throw optionError(`TILLKIT_CONFIRM must be lookup, or left out, and not "${confirm}".`);
   return {

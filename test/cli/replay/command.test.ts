@@ -156,6 +156,9 @@ describe("tillkit replay", () => {
     const env = { TILLKIT_CLIENT_ID_PREFIX: clientIdPrefix };
     const argv = ["replay", "--store", file, "--apply", ...who, ...foreign];
     expect(await runCli(argv, { env, cwd: folder.path })).toMatchObject(nothing);
+    // An application with a prefix in its code may have an empty variable, too.
+    const blank = await runCli(argv, { env: { TILLKIT_CLIENT_ID_PREFIX: "" }, cwd: folder.path });
+    expect(blank).toMatchObject({ code: 2, stderr: refused.stderr });
   });
 
   it("refuses to complete what waits for a lookup, unless it is told whether the application confirms", async () => {
