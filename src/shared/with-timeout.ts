@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { TillkitError } from "../errors/index.js";
 
 /** Options of {@link withTimeout}. */
 export interface TimeoutOptions {
@@ -43,6 +44,12 @@ export async function withTimeout<T>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Settles as the call of a store does. After `ms` milliseconds, rejects with `store_unavailable`. */
+export function storeInTime<T>(call: Promise<T>, ms: number): Promise<T> {
+  const tooSlow = () => new TillkitError("store_unavailable", `The store did not answer within ${ms} ms.`);
+  return withTimeout(call, ms, tooSlow, { unref: true });
 }
 
 /**

@@ -6,6 +6,7 @@ import { readLookup } from "../../webhook/message/read-lookup.js";
 import { type Arrival } from "../../webhook/recording/arrival.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
 import { readStored } from "../../webhook/recording/rematch.js";
+import { storeInTime } from "../../shared/with-timeout.js";
 import { ListScan } from "./list-scan.js";
 import { RateLimiter } from "./rate-limiter.js";
 import { canLookUp, isJumped, withNextLookup, type LookupTimes } from "./schedule.js";
@@ -33,6 +34,8 @@ const maxNamedIds = 3;
 /** The maximum number of payments that wait in this process for an early lookup. */
 const maxWaiting = 1000;
 const maxHoldMs = 5 * 60 * 1000;
+/** The maximum time of a call of the store. Otherwise, a call that never ends would stop all lookups. */
+const maxStoreMs = 60_000;
 
 /** The parts of the kit that lookups use. */
 export interface LookupParts<Tx> extends RecordingParts<Tx> {
@@ -138,7 +141,7 @@ export class Lookups<Tx> {
     const mayGoOn = () => asked < maxAsked && !this.#closing.signal.aborted && !this.#limiter.isHeld();
     while (mayGoOn()) {
       const limit = Math.min(batchSize, maxAsked - asked);
-      const due = await store.lookupDue({ before: now().toISOString(), limit });
+      const due = await storeInTime(store.lookupDue({ before: now().toISOString(), limit }), maxStoreMs);
       if (due.length === 0) break;
       const clientIds = due.map(({ clientId }) => clientId);
       const claimed = await this.#claim(clientIds, { isEarly: false });
@@ -201,7 +204,7 @@ export class Lookups<Tx> {
   async #claim(clientIds: readonly string[], { isEarly }: { isEarly: boolean }): Promise<ClaimedLookup[]> {
     const { store, now, cautiousNow } = this.#parts;
     const wanted = new Set(clientIds);
-    return store.transaction(async (tx) => {
+    const claiming = store.transaction(async (tx) => {
       const { payments } = await store.lock(tx, { clientIds });
       const at = now();
       const isDue = (payment: Payment) =>
@@ -221,10 +224,10 @@ export class Lookups<Tx> {
         for (const { clientId } of updated) this.#plannedInJump.add(clientId);
       return claimed.map((payment) => {
         const { serviceId, clientId } = payment;
-        const serviceIds = serviceId === undefined ? (named.get(clientId) ?? []) : [serviceId];
-        return { payment, serviceIds };
+        return { payment, serviceIds: serviceId ? [serviceId] : (named.get(clientId) ?? []) };
       });
     });
+    return storeInTime(claiming, maxStoreMs);
   }
 
   /** Returns the service ids in unconfirmed webhooks of payments without a service id, by clientId. */

@@ -1,5 +1,5 @@
 import { closeClaims } from "../../checkout/payment-claims.js";
-import { withTimeout } from "../../shared/with-timeout.js";
+import { storeInTime, withTimeout } from "../../shared/with-timeout.js";
 import { awaitedStates, type Payment } from "../../model/payment.js";
 import { type EventRecord } from "../../store/index.js";
 import { stampEvent, withoutKey } from "../../webhook/recording/payment-events.js";
@@ -38,6 +38,12 @@ const maxClaimsPerSweep = 100;
 const maxLookupWaitMs = 2000;
 
 /**
+ * The maximum time in which a sweep raises its events, in milliseconds. Otherwise, a call of the store that
+ * never ends would prevent all later sweeps.
+ */
+const maxRaisingMs = 60_000;
+
+/**
  * Makes the sweeper, which finds payments for which no webhook arrives. A sweep waits for `recorder` and
  * calls `lookups`. A sweep is bounded and safe to run in several processes, because each mark is committed
  * with its event, under a lock.
@@ -64,12 +70,21 @@ export function createSweeper<Tx>(
   let failure: { count: number; error: unknown } | undefined;
 
   async function sweepOnce(): Promise<Swept> {
+    let looking: Promise<number> | undefined;
+    const look = () => (looking = lookups?.sweep());
+    const raised = await storeInTime(raiseAll(look), maxRaisingMs);
+    // From here on, `sweep` starts a new sweep, which joins the lookups that may still run.
+    running = undefined;
+    return { ...raised, lookups: (await looking) ?? 0 };
+  }
+
+  async function raiseAll(look: () => Promise<number> | undefined): Promise<Omit<Swept, "lookups">> {
     // Events need the handlers of this process to be registered.
     await parts.ready();
     // A webhook that is being matched is locked, and would be skipped.
     await recorder.matched();
     // An error of the lookups does not prevent the events. The error rejects the sweep at its end.
-    const looking = lookups?.sweep();
+    const looking = look();
     if (looking)
       await withTimeout(
         looking.catch(() => {}),
@@ -81,9 +96,7 @@ export function createSweeper<Tx>(
     const announced = await announce();
     await silence.look();
     if (overdue + unmatched + announced > 0) parts.announceEvents();
-    // From here on, `sweep` starts a new sweep, which joins the lookups that may still run.
-    running = undefined;
-    return { overdue, unmatched, lookups: (await looking) ?? 0 };
+    return { overdue, unmatched };
   }
 
   return {

@@ -134,6 +134,26 @@ describe("one sweep of lookups", () => {
     expect(asked).toEqual(["x-0", "x-1", "x-2", "list from 0"]);
   });
 
+  it.each(["lookupDue", "transaction"] as const)(
+    "fails where %s of the store never ends, and the next one asks",
+    async (method) => {
+      const { store, lookups, asked } = await lookupsOf(due(1), {});
+      const real = store[method].bind(store);
+      jest.useFakeTimers({ doNotFake: ["performance"] });
+      try {
+        store[method] = () => new Promise<never>(() => {});
+        const failed = lookups.sweep().catch((error: unknown) => error);
+        await jest.advanceTimersByTimeAsync(60_000);
+        expect(await failed).toMatchObject({ code: "store_unavailable" });
+      } finally {
+        jest.useRealTimers();
+        store[method] = real as never;
+      }
+      expect(await lookups.sweep()).toBe(1);
+      expect(asked).toEqual(["s-0"]);
+    },
+  );
+
   it("is joined by a second call", async () => {
     const { lookups, asked } = await lookupsOf(due(3), {});
     expect(await Promise.all([lookups.sweep(), lookups.sweep()])).toEqual([3, 3]);

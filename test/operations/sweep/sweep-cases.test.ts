@@ -151,6 +151,27 @@ describe("a sweep", () => {
     expect(sweeper.failure()).toMatchObject({ count: 1, error: { message: "no such table" } });
   });
 
+  it("fails where a call of the store never ends, and the next one raises what is due", async () => {
+    const store = await storeWith({ created: [pendingPayment(old)] });
+    const sweeper = sweeperOf(store, {});
+    const due = store.due.bind(store);
+    jest.useFakeTimers();
+    try {
+      store.due = () => new Promise<never>(() => {});
+      const failed = sweeper.sweep().catch((error: unknown) => error);
+      await jest.advanceTimersByTimeAsync(59_999);
+      expect(sweeper.failure()).toBeUndefined();
+      await jest.advanceTimersByTimeAsync(1);
+      expect(await failed).toMatchObject({ code: "store_unavailable" });
+      expect(sweeper.failure()).toMatchObject({ count: 1 });
+    } finally {
+      jest.useRealTimers();
+      store.due = due;
+    }
+    expect(await sweeper.sweep()).toMatchObject({ overdue: 1 });
+    expect(sweeper.failure()).toBeUndefined();
+  });
+
   it("raises nothing by a clock that may have jumped ahead", async () => {
     const store = await storeWith({
       created: [pendingPayment({ clientId: "c-9", createdAt: now().toISOString() })],
