@@ -36,6 +36,9 @@ const maxSlotWaitMs = 5;
 /** The smallest number of hanging transactions at which this process stops running their handler. */
 const minHanging = 8;
 
+/** The maximum time of a claim, beyond the length of a lease. */
+const maxClaimMs = 5000;
+
 /** The time in which aborted runs must roll back and release their claims. */
 const maxReleaseMs = 2000;
 
@@ -156,11 +159,35 @@ export class Dispatcher<Tx> {
     return { keys: claimable, limit, share };
   }
 
+  /**
+   * Returns new claims. If a claim takes too long, the dispatcher goes on without it, because its transaction
+   * may never end. If the claim ends later, its dispatches run then.
+   */
   async #claim(free: readonly HandlerKey[], maxEach: number): Promise<Claim[]> {
-    const { store, leaseMs, notify, ready } = this.#options;
-    const claims: Claim[] = [];
+    const { notify, ready, leaseMs } = this.#options;
+    const maxMs = leaseMs + maxClaimMs;
     try {
       await ready();
+      const claiming = this.#claimNow(free, maxEach);
+      const claims = await withTimeout(claiming, maxMs, undefined, { unref: !this.#keepAlive });
+      if (claims) return claims;
+      void this.#runLate(claiming);
+      throw new TillkitError("store_unavailable", `The store did not answer a claim within ${maxMs} ms.`);
+    } catch (error) {
+      notify("store.unavailable", { during: "claim", error });
+      return [];
+    }
+  }
+
+  async #runLate(claiming: Promise<Claim[]>): Promise<void> {
+    for (const claim of await claiming) this.#track(claim.handler, this.#runOne(claim));
+  }
+
+  /** Claims dispatches. Never rejects. */
+  async #claimNow(free: readonly HandlerKey[], maxEach: number): Promise<Claim[]> {
+    const { store, leaseMs, notify } = this.#options;
+    const claims: Claim[] = [];
+    try {
       const permits = this.#stopped ? [] : await this.#controls.permit(free, maxEach);
       this.#waitMs = Math.min(this.#waitMs, this.#controls.waitMs);
       for (const { handlers, limit, charge } of permits) {

@@ -184,6 +184,43 @@ describe("a transaction that never settles", () => {
     expect(failed).toMatchObject([{ error: { code: "handler_timeout" } }]);
   });
 
+  it("of a claim stops no later claim, and is told; what it claimed runs if it ends later", async () => {
+    const store: PaymentStore = new MemoryStore();
+    const claim = store.claim.bind(store);
+    let ended!: () => void;
+    const late = new Promise<void>((resolve) => (ended = resolve));
+    let isLate = false;
+    store.claim = async (options) => {
+      if (isLate) return claim(options);
+      // With this lease, no other claim gets the dispatch.
+      const claims = await claim({ ...options, leaseMs: 600_000 });
+      if (claims.length === 0) return claims;
+      isLate = true;
+      await late;
+      return claims;
+    };
+    const runs: string[] = [];
+    let wake = (): void => {};
+    const { payments, pay, told } = await paidKit(store, ({ payment }) => {
+      runs.push(payment.clientId);
+      wake();
+    });
+    const untilRun = () => new Promise<void>((resolve) => (wake = resolve));
+    const isTold = new Promise<void>((resolve) => payments.on("store.unavailable", () => resolve()));
+    await pay();
+    await isTold;
+    expect(told).toMatchObject([{ code: "store_unavailable" }]);
+    const other = pendingPayment({ clientId: "c-2", reference: "order-2", serviceId: "s-2" });
+    await store.transaction((tx) => store.save(tx, { created: [other] }));
+    const run = untilRun();
+    await payments.receiveWebhook(signed(completedBody({ id: "s-2", clientId: "c-2" })));
+    await run;
+    const lateRun = untilRun();
+    ended();
+    await lateRun;
+    expect(runs).toEqual(["c-2", "c-1"]);
+  });
+
   it("leaves its process running the handler for other events, until eight of one handler hang", async () => {
     const store = new MemoryStore();
     const { payments, hang, told } = await paidKit(store, async (_event, { tx }) => {
