@@ -59,17 +59,28 @@ export function createBackground<Tx>(
         if (!isClosed) await watch.start();
       }
     },
+    /** Closes every part, also after an error. Rejects at the end with the first error. */
     async close(): Promise<void> {
       isClosed = true;
       clearInterval(timer);
-      stopWaking?.();
-      await watch.close();
-      await withTimeout(Promise.resolve(lookups?.close()), maxIdleMs);
-      await withTimeout(sweeper.idle(), maxIdleMs);
-      await dispatcher.stop(drainMs);
-      await intake.keeper.close();
-      await withTimeout(Promise.resolve(refused?.close()), maxIdleMs);
-      await withTimeout(store.close(), maxStoreCloseMs);
+      // The steps of one group run at the same time, because each may wait for a store that hangs. The spool
+      // stays open while handlers run, and the store is closed last.
+      const groups: (() => unknown)[][] = [
+        [
+          () => stopWaking?.(),
+          () => withTimeout(Promise.resolve(lookups?.close()), maxIdleMs),
+          // The last check of the store may start a sweep.
+          () => watch.close().then(() => withTimeout(sweeper.idle(), maxIdleMs)),
+          () => dispatcher.stop(drainMs),
+        ],
+        [() => intake.keeper.close(), () => withTimeout(Promise.resolve(refused?.close()), maxIdleMs)],
+        [() => withTimeout(store.close(), maxStoreCloseMs)],
+      ];
+      const errors: unknown[] = [];
+      for (const steps of groups)
+        for (const ended of await Promise.allSettled(steps.map(async (step) => step())))
+          if (ended.status === "rejected") errors.push(ended.reason);
+      if (errors.length > 0) throw errors[0];
     },
   };
 }

@@ -166,7 +166,10 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    * keeps trying.
    */
   start(options?: { keepAlive?: boolean }): Promise<void>;
-  /** Stops dispatching, waits at most 10 s for running handlers, releases claims and closes the store. */
+  /**
+   * Stops dispatching, waits at most 10 s for running handlers, releases claims and closes the store. If a
+   * part fails to close, still closes the others, and then rejects with the first error.
+   */
   close(): Promise<void>;
 
   /** Receives one webhook, for frameworks other than Express. The router calls this method. */

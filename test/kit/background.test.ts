@@ -216,6 +216,53 @@ it("close ends after 20 seconds although the store does not close", async () => 
   }
 });
 
+it("close closes every part although others fail, and rejects with the first error", async () => {
+  const stopWaking = jest.fn(() => undefined);
+  stopWaking.mockImplementationOnce(() => {
+    throw new Error("The subscription has ended.");
+  });
+  const failing = Object.assign(new MemoryStore(), {
+    wake: () => stopWaking,
+    close: jest.fn(async () => {}).mockRejectedValueOnce(new Error("The pool has ended.")),
+    record: () => Promise.reject(new Error("The database is restarting.")),
+  });
+  const spool = { directory: path.join(directory, "spool") };
+  const payments = testKit<never, MemoryTx>({ store: failing, spool });
+  await payments.start({ keepAlive: false });
+  const receive = () => payments.receiveWebhook(signed(completedBody()));
+  expect(await receive()).toMatchObject({ outcome: "spooled" });
+  await expect(payments.close()).rejects.toThrow("The subscription has ended.");
+  expect(failing.close).toHaveBeenCalledTimes(1);
+  // The spool is closed, too, so it keeps no webhook.
+  await expect(receive()).rejects.toMatchObject({ code: "record_unavailable" });
+});
+
+it("close waits for its parts at the same time, over a store that answers nothing", async () => {
+  const store = Object.assign(new MemoryStore(), { durable: true });
+  const payments = testKit<never, MemoryTx>({ store, spool: false, lookup: true, dispatch: { pollMs: 1 } });
+  payments.onPaymentCompleted(() => undefined);
+  await payments.start({ keepAlive: false });
+  await payments.receiveWebhook(signed(completedBody()));
+  const asked = new Set<string>();
+  let answer!: (nothing: never[]) => void;
+  const answered = new Promise<never[]>((resolve) => (answer = resolve));
+  for (const method of ["claim", "lookupDue", "identify", "close"] as const)
+    jest.spyOn(store, method).mockImplementation(() => (asked.add(method), answered));
+  void payments.sweep();
+  await until(() => asked.has("claim") && asked.has("lookupDue"));
+  jest.useFakeTimers({ doNotFake: ["performance", "nextTick", "setImmediate", "queueMicrotask"] });
+  try {
+    let isClosed = false;
+    void payments.close().then(() => (isClosed = true));
+    // The limit of handlers, and then the limit of the store.
+    await jest.advanceTimersByTimeAsync(12_000 + 20_000);
+    expect([isClosed, asked.has("close")]).toEqual([true, true]);
+  } finally {
+    jest.useRealTimers();
+    answer([]);
+  }
+});
+
 describe("after the start", () => {
   /** So long that no test waits for a poll. */
   const dispatch = { pollMs: 3_600_000 };
