@@ -130,13 +130,8 @@ export {
   type PaymentNeed,
   type WebhookNeed,
 } from "./model/attention.js";
-export {
-  type Health,
-  type HealthReason,
-  healthReasonCodes,
-  type Rejections,
-  type SpoolHealth,
-} from "./operations/health.js";
+export { type Health, type HealthReason, healthReasonCodes, type SpoolHealth } from "./operations/health.js";
+export { type Rejections } from "./operations/rejections.js";
 export { type Pruned } from "./operations/prune-records.js";
 export { type HandlerChange, type HandlerControl } from "./dispatch/handler-controls.js";
 export {

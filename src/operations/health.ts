@@ -9,12 +9,14 @@ import { because } from "../shared/because.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { type CountsOptions, type PaymentStore, type StoreCounts } from "../store/index.js";
 import { attentionCounts, ruleEnds } from "./attention/rules.js";
+import { countRejections, type Rejections } from "./rejections.js";
 import { writeNothing } from "../webhook/recording/write-nothing.js";
 import { type Intake } from "../webhook/intake.js";
 
 /** The codes of all reasons, the most serious first; docs/operations.md explains them. */
 export const healthReasonCodes = [
   "webhooks_refused",
+  "now_failing",
   "spooling_too_long",
   "store_unreachable",
   "store_not_writable",
@@ -75,14 +77,6 @@ export interface Health {
   rejections: Rejections;
   /** The number of webhooks of other shops, by `clientIdPrefix`, that this process has recorded. */
   foreign: number;
-}
-
-/** The webhooks that this process has refused. */
-export interface Rejections {
-  /** The number of refused webhooks of each error code, such as `signature_mismatch`. */
-  byCode: Readonly<Record<string, number>>;
-  /** The number of webhooks that were answered 429, because their address had failed too often. */
-  throttled: number;
 }
 
 /** The state of the spool. */
@@ -147,11 +141,12 @@ export function createHealthCheck<Tx>(
 }
 
 /** Returns the health, from the store, the spool and this process. Never rejects. */
-export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
+export async function checkHealth<Tx>(given: HealthParts<Tx>): Promise<Health> {
+  const { time, problem: timeProblem } = readClock(given.now);
+  const parts: HealthParts<Tx> = { ...given, now: () => time };
   const { store, keeper, timeoutMs } = parts;
   const stuck = parts.recorder.isStuck();
-  // No payment has an empty clientId, so this is a cheap read that proves that the store is reachable.
-  const reading = store.find("").then(() => true);
+  const reading = readNothing(store);
   const [answers, asked, writable, { stats: spool, problem: spoolProblem }] = await Promise.all([
     withTimeout(reading, timeoutMs).then(Boolean, () => false),
     withTimeout(
@@ -170,6 +165,7 @@ export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
   const isRefused = refused === "store" || (refused !== undefined && !takes);
   const found: Found = {
     webhooks_refused: isRefused && "Neither the store nor a spool could keep the last webhook.",
+    now_failing: timeProblem,
     store_unreachable: !reachable && "The store does not answer.",
     store_not_writable: reachable && !writable && "The store answers reads, but accepts no writes.",
     store_stuck: stuck && "So many commits hang that webhooks do not wait for the store.",
@@ -181,7 +177,7 @@ export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
     ...findInCounts(parts, counts, controls),
     ...findInProcess(parts),
   };
-  const isDown = isRefused || found.spooling_too_long || (!takes && !spool);
+  const isDown = isRefused || timeProblem || found.spooling_too_long || (!takes && !spool);
   const reasons = healthReasonCodes.flatMap((code) => {
     const message = found[code];
     return message ? [{ code, message }] : [];
@@ -197,6 +193,23 @@ export async function checkHealth<Tx>(parts: HealthParts<Tx>): Promise<Health> {
     rejections: parts.rejections(),
     foreign: parts.foreign(),
   };
+}
+
+/** Returns the application's time. If `now` fails, returns the machine's time and the problem. */
+function readClock(now: () => Date): { time: Date; problem?: string } {
+  try {
+    const time = now();
+    time.toISOString();
+    return { time };
+  } catch (error) {
+    return { time: new Date(), problem: `The option now fails, so webhooks are refused${because(error)}` };
+  }
+}
+
+/** Resolves to `true` after a cheap read, because no payment has an empty clientId. */
+async function readNothing<Tx>(store: PaymentStore<Tx>): Promise<true> {
+  await store.find("");
+  return true;
 }
 
 /** The message of each present reason. */
@@ -261,24 +274,6 @@ function findInProcess<Tx>(parts: HealthParts<Tx>): Found {
     webhooks_silent: silence() ?? false,
     store_went_back: wentBack()?.message ?? false,
     clock_jumped: lastMs !== 0 && `The machine's clock jumped by ${lastMs} ms, or the machine was suspended.`,
-  };
-}
-
-function countRejections(listen: Notices["add"], keeper: { readonly verified: number }) {
-  const byCode = new Map<string, number>();
-  let throttled = 0;
-  let wrong = { count: 0, since: 0, spanMs: 0, verified: 0 };
-  listen("webhook.rejected", ({ code, status }) => {
-    byCode.set(code, (byCode.get(code) ?? 0) + 1);
-    if (status === 429) throttled += 1;
-    if (code !== "signature_mismatch") return;
-    const { count, since } = wrong.verified === keeper.verified ? wrong : { count: 0, since: 0 };
-    const first = count === 0 ? performance.now() : since;
-    wrong = { count: count + 1, since: first, spanMs: performance.now() - first, verified: keeper.verified };
-  });
-  return {
-    rejections: (): Rejections => ({ byCode: Object.fromEntries(byCode), throttled }),
-    mismatches: () => (wrong.verified === keeper.verified ? wrong : { count: 0, spanMs: 0 }),
   };
 }
 

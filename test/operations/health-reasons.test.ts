@@ -1,5 +1,6 @@
 import { type Changes, type Health, MemoryStore, type MemoryTx, type Saved, type StoreCounts } from "tillkit";
 import { closeAll, testKit } from "../support/kit.js";
+import { completedBody, signed } from "../support/webhooks.js";
 import { type NoticeMap } from "../../src/model/notice-map.js";
 import { checkHealth, createHealthCheck, type HealthParts } from "../../src/operations/health.js";
 import { type Keeping } from "../../src/webhook/recording/webhook-keeper.js";
@@ -107,6 +108,42 @@ describe("the reasons of the health", () => {
     expect(codesOf(await check({ mismatches: () => ({ count: 10, spanMs: 60_001 }) }))).toEqual([
       "signatures_failing",
     ]);
+  });
+
+  it.each<[string, () => Date, string]>([
+    [
+      "throws",
+      () => {
+        throw new Error("no time server");
+      },
+      "no time server",
+    ],
+    ["returns no valid date", () => new Date(NaN), "Invalid time value"],
+  ])("name the option now that %s, while the store is asked as usual", async (_, broken, why) => {
+    let isBroken = false;
+    const store = counting({ dead: 1, oldestUndoneAt: new Date().toISOString() });
+    const payments = testKit({ store, now: () => (isBroken ? broken() : new Date()) });
+    await payments.start({ keepAlive: false });
+    isBroken = true;
+    const health = await payments.health();
+    expect([health.status, messagesOf(health)]).toEqual([
+      "down",
+      {
+        now_failing: `The option now fails, so webhooks are refused: ${why}.`,
+        dispatches_dead: "1 dispatches are dead.",
+      },
+    ]);
+    await expect(payments.receiveWebhook(signed(completedBody()))).rejects.toThrow(why);
+    isBroken = false;
+    expect(await payments.health()).toMatchObject({ status: "degraded" });
+  });
+
+  it("name a store whose methods throw where they should reject", async () => {
+    const store = new MemoryStore();
+    store.find = () => {
+      throw new Error("The client was not opened.");
+    };
+    expect(codesOf(await check({ store }))).toEqual(["store_unreachable"]);
   });
 
   it("count the time without a recorded webhook from the first failure", async () => {
