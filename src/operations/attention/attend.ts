@@ -12,10 +12,11 @@ import { isText } from "../../shared/is-text.js";
 import { describeUnknown, type NamesOf } from "../../shared/unknown-names.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
 import { withoutUndefined } from "../../shared/without-undefined.js";
-import { type Changes, type EventRecord, type NoteRecord } from "../../store/index.js";
+import { type Changes, type EventRecord, type NoteRecord, type WebhookRecord } from "../../store/index.js";
 import { stampEvent } from "../../webhook/recording/payment-events.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
 import { notPossible, resolutionInvalid, resolvedEvent } from "../resolution/resolution.js";
+import { inGroups } from "../sweep/in-groups.js";
 import { type FactParts, factSources, split } from "./facts.js";
 import { entryOf, noteOf, readAttentionNotes } from "./list-attention.js";
 import { type Fact, ruleTable } from "./rules.js";
@@ -111,20 +112,20 @@ export async function attend<Tx>(
   if (given.dryRun) return { entry: entryOf(fact, note, parts.now()), changed: true };
   const value = JSON.parse(JSON.stringify(valueAfter(given, before, change, fact))) as NoteRecord["value"];
   const changed = { kind: attentionNotes, id, version: note?.version ?? 0, value };
-  const { webhooks = [] } = fact;
-  let saved = 0;
+  const webhooks = given.action === "settle" ? (fact.webhooks ?? []) : [];
+  const { maxGroup } = parts.store;
+  let isStored = false;
+  const save = async (some: readonly WebhookRecord[]): Promise<void> => {
+    // If the store limits its writes, several transactions settle the webhooks. The first writes the note.
+    const [own, notes] = [{ ...fact, webhooks: some }, isStored ? [] : [changed]];
+    await parts.store.transaction((tx) => saveAction(parts, tx, { given, fact: own, notes, at: change.at }));
+    isStored = true;
+  };
   try {
-    do {
-      // If the store limits its writes, several transactions settle the webhooks. The first writes the note.
-      const some = { ...fact, webhooks: webhooks.slice(saved, saved + parts.store.maxGroup) };
-      const notes = saved === 0 ? [changed] : [];
-      await parts.store.transaction((tx) =>
-        saveAction(parts, tx, { given, fact: some, notes, at: change.at }),
-      );
-      saved += parts.store.maxGroup;
-    } while (given.action === "settle" && saved < webhooks.length);
+    for (let first = 0; first === 0 || first < webhooks.length; first += maxGroup)
+      await inGroups(parts.store, webhooks.slice(first, first + maxGroup), save);
   } catch (error) {
-    if (!hasCode(error, "store_conflict") || saved > 0) throw error;
+    if (!hasCode(error, "store_conflict") || isStored) throw error;
     const now = (await readAttentionNotes(parts.store, [id])).get(id);
     const { version = 0 } = now ?? {};
     // If the note is unchanged, no person was faster: the payment, a webhook or the claim has changed.

@@ -4,6 +4,7 @@ import path from "node:path";
 import { type RecordChange, storeOver } from "tillkit";
 import { testStore } from "tillkit/testing";
 import { fileAdapter } from "../../../examples/stores/file.js";
+import { keepClaim, openClaims } from "../../../src/checkout/payment-claims.js";
 import { closeAll, testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 
@@ -75,6 +76,30 @@ describe("many handlers of all events, whose dispatches make one write too large
     await remove(store);
   });
 
+  it("let a person settle all webhooks of an entry, or dismiss one of them", async () => {
+    const { store, payments } = await shopWith(12);
+    await store.transaction((tx) => store.save(tx, { created: [pending(0)] }));
+    const receiptIds: string[] = [];
+    for (let number = 0; number < 7; number++) {
+      const body = completedBody({
+        clientId: "c-0",
+        id: "s-0",
+        total: { value: "5", currency: "KMF" },
+        submittedAt: `2026-11-01T10:00:1${number}.000Z`,
+      });
+      receiptIds.push((await payments.receiveWebhook(signed(body))).receiptId);
+    }
+    const why = { by: "Amina", reason: "the till was wrong" };
+    await payments.resolve({ action: "dismiss", receiptId: receiptIds[0], ...why });
+    await payments.attend("mismatched:c-0", { action: "settle", ...why });
+    expect(await store.webhooks({ need: "mismatched", limit: 100 })).toEqual([]);
+    const { resolutions, events } = await store.history("c-0");
+    expect(resolutions).toHaveLength(7);
+    expect(events.filter(({ type }) => type === "payment.resolved").length).toBeGreaterThan(3);
+    await closeAll();
+    await remove(store);
+  });
+
   it("let parked webhooks find their payments, and a replay decide them", async () => {
     const { store, payments } = await shopWith(12);
     const receive = (number: number) =>
@@ -86,6 +111,31 @@ describe("many handlers of all events, whose dispatches make one write too large
     await closeAll();
     await remove(store);
   });
+});
+
+it("a sweep claims more lookups, and finds more ended claims, than one write can take", async () => {
+  const store = openLimited();
+  const fetch = async () => Response.json({}, { status: 404 });
+  const service = { baseUrl: "https://pay.invalid", accessToken: "a-token", fetch };
+  const payments = testKit({ store, service, lookup: { perSecond: 1000 } });
+  const ids = Array.from({ length: 90 }, (_, index) => `c-${index}`);
+  for (const [index, clientId] of ids.entries()) {
+    const isPaid = index >= 20;
+    const payment = pendingPayment({
+      clientId,
+      reference: `order-of-${clientId}`,
+      serviceId: `id-of-${clientId}`,
+      ...(isPaid
+        ? { state: "completed" as const, open: false }
+        : { nextLookupAt: "2026-11-20T10:00:00.000Z" }),
+    });
+    await store.transaction((tx) => store.save(tx, { created: [payment] }));
+    if (isPaid) await keepClaim(store, payment, { number: `1234-${index}`, at: payment.createdAt });
+  }
+  expect(await payments.sweep()).toMatchObject({ lookups: 20 });
+  expect((await openClaims(store, { limit: 100 })).length).toBeLessThan(70);
+  await closeAll();
+  await remove(store);
 });
 
 it("a replay changes more webhooks than one write can take", async () => {
@@ -204,10 +254,11 @@ describe("a payment with more refused webhooks than one write can take", () => {
     const transaction = store.transaction.bind(store);
     let calls = 0;
     store.transaction = (run) =>
-      ++calls === 2 ? Promise.reject(new Error("The process has ended.")) : transaction(run);
+      ++calls >= 2 ? Promise.reject(new Error("The process has ended.")) : transaction(run);
     const settle = () => payments.attend("mismatched:c-1", { action: "settle", ...why });
     await expect(settle()).rejects.toThrow("The process has ended.");
     const listed = async () => (await payments.attention({ rule: "mismatched" })).entries.length;
+    store.transaction = transaction;
     expect([await listed(), (await open(store)).length]).toEqual([1, 5]);
     expect(await settle()).toMatchObject({ changed: true });
     expect([await listed(), (await open(store)).length]).toEqual([0, 0]);
