@@ -27,9 +27,6 @@ export type Sweeper = ReturnType<typeof createSweeper>;
 /** The maximum number of pages in one sweep. The next sweep reads the payments that are left. */
 const maxPagesPerSweep = 20;
 
-/** The number of customers' claims that one sweep reads. The next sweep reads the next page. */
-const maxClaimsPerSweep = 100;
-
 /**
  * The maximum time for which a sweep waits for its lookups before it raises events, in milliseconds. An
  * answer within this time can make an event unnecessary. Slow lookups delay the events by no more than this
@@ -92,7 +89,8 @@ export function createSweeper<Tx>(
       );
     const unmatched = await raiseWaiting(parts, unmatchedAfterMs);
     const overdue = await sweepOverdue(parts, overdueMs);
-    claims = await closeClaims(parts.store, { ...claims, limit: maxClaimsPerSweep });
+    // The next sweep reads the next page.
+    claims = await closeClaims(parts.store, { ...claims, limit: parts.maxGroup });
     const announced = await announce();
     await silence.look();
     if (overdue + unmatched + announced > 0) parts.announceEvents();
