@@ -113,6 +113,7 @@ async function* checkOpened(
     const spool = spoolIn(subject);
     if (spool !== false) yield* checkSpoolFolder(store, spool);
     if (kind === "sqlite") return;
+    if (kind === "postgres") yield* checkPooler(label, database, store);
     const before = now().getTime();
     const { rows } = await store.transaction((tx) => tx.query<{ now: string | number }>(clocks[kind]));
     const offMs = Number(rows[0]?.now) - (before + now().getTime()) / 2;
@@ -121,6 +122,22 @@ async function* checkOpened(
   } finally {
     await store.close();
   }
+}
+
+/** Finds a pooler, behind which a session has another number than the client. */
+async function* checkPooler(label: string, address: string, store: SqlPaymentStore): AsyncFindings {
+  if (/[?&]preparedStatements=false/.test(address)) return;
+  const isPooled = await store.transaction(async (tx) => {
+    const { processID } = (await tx.raw) as { processID?: number };
+    const { rows } = await tx.query<{ number: number }>("select pg_backend_pid() as number");
+    return rows[0]!.number !== processID;
+  });
+  if (isPooled)
+    yield finding(
+      "database_pooled",
+      `A pooler is in front of ${label}. If the pooler shares sessions between clients and does not support prepared ` +
+        "statements, the kit works without prepared statements, and is slower.",
+    );
 }
 
 /** Linux's numbers for types of file systems; see statfs(2). */

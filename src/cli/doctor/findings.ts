@@ -107,6 +107,9 @@ export const doctorFixes = {
   replication_asynchronous: errorFixes.replication_asynchronous,
   database_refused: errorFixes.database_refused,
   database_unexamined: "Run the exam on this database before you use the database: see docs/stores.md.",
+  database_pooled:
+    "Set preparedStatements=false in the address, or let the pooler support prepared statements, such as PgBouncer 1.21 " +
+    "or newer with max_prepared_statements: see docs/failover.md.",
   database_clock_off: "Synchronise the clock of the database's machine with NTP.",
 
   // The installation.
@@ -134,6 +137,7 @@ const lessThanErrors: Partial<Record<DoctorCode, Severity>> = {
   sqlite_version_affected: "note",
   replication_asynchronous: "warning",
   database_unexamined: "warning",
+  database_pooled: "note",
   database_clock_off: "warning",
   database_unencrypted: "warning",
 };

@@ -4,6 +4,7 @@ import { Pool } from "pg";
 import { createPool } from "mysql2/promise";
 import { schemaState, sqlStore } from "tillkit/sql";
 import { secret } from "../../support/kit.js";
+import { pgbouncerIsMissing, startPgbouncer } from "../../support/pgbouncer.js";
 import { tablePrefixes } from "../../store/sql/support/table-prefixes.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 import { type Examined } from "./planted-shop.js";
@@ -124,6 +125,19 @@ else
       expect(await examine(argv)).toContain("note store_not_durable");
       expect(await examine(argv, production)).toContain("error store_not_durable");
     });
+
+    const noPooler = pgbouncerIsMissing();
+    if (noPooler !== undefined)
+      it(`skips a pooler, because ${noPooler}`, () => expect(noPooler).toBeDefined());
+    else
+      it("finds a pooler, unless the address already switches prepared statements off", async () => {
+        const pooler = await startPgbouncer(postgres);
+        const at = (address: string) => examine(["--store", address, "--table-prefix", prefix]);
+        expect(await at(pooler.url)).toContain("note database_pooled");
+        expect(await at(`${pooler.url}?preparedStatements=false`)).not.toContain("note database_pooled");
+        expect(await at(postgres)).not.toContain("note database_pooled");
+        await pooler.stop();
+      });
 
     it("finds a clock that is far from this machine's", async () => {
       const argv = ["--store", postgres, "--table-prefix", prefix];
