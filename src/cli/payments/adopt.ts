@@ -53,6 +53,10 @@ async function describeAdoption(
       "A webhook does not match the given values. Correct the values, or give --despite-mismatch if they are right.",
     );
   if (adopted && others.length === 0) output.print(describeWebhooks(would));
+  if (adopted && args.get("service-id") === undefined && serviceId !== undefined)
+    output.print(
+      `Without --service-id, the first matching webhook names the payment's id at the service: ${serviceId}.`,
+    );
 }
 
 /** Prints the adoption, and stores it with `--apply`, or after the answer yes on standard input. */

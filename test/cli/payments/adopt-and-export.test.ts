@@ -25,7 +25,8 @@ describe("tillkit payments adopt", () => {
       stdout: expect.stringContaining("--apply adopts the payment") as string,
     });
     expect(shown.stdout).toContain(
-      "c-1: order order-1, 1475 KMF.\nThe payment's webhook matches: the payment would be completed.",
+      "c-1: order order-1, 1475 KMF.\nThe payment's webhook matches: the payment would be completed.\n" +
+        "Without --service-id, the first matching webhook names the payment's id at the service: 64f0c0ffee64f0c0ffee64f0.",
     );
     for (const [at, value] of [
       [1, "c 1"],
