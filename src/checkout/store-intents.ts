@@ -1,4 +1,5 @@
 import { TillkitError } from "../errors/index.js";
+import { receivedOf } from "../model/attempts.js";
 import { type Payment } from "../model/payment.js";
 import { type PaymentStore } from "../store/index.js";
 import { type AttemptChoice, chooseAttempt, replacedPayment } from "./choose-attempt.js";
@@ -119,7 +120,8 @@ function refusalOf(choice: Extract<AttemptChoice, { kind: "paid" | "withheld" }>
   if (choice.kind === "paid")
     return new TillkitError("already_paid", `${reference} was paid by ${clientId}.`);
   const { payment, newest } = choice;
-  const [paid, asked] = [payment, newest].map(({ total }) => `${total.value} ${total.currency}`);
+  const amounts = [receivedOf(payment), newest.total];
+  const [paid, asked] = amounts.map(({ value, currency }) => `${value} ${currency}`);
   return new TillkitError(
     "paid_other_amount",
     `The attempt ${clientId} of ${reference} was paid with ${paid}, but the newest attempt, ${newest.clientId}, asks for ${asked}. A person must accept or refund the payment: payments.resolve({ action, clientId: "${clientId}", … }).`,

@@ -68,6 +68,16 @@ onEachDatabase("a payment of another amount than was asked for last", (kind) => 
     }
   });
 
+  it("stops new attempts with the received amount, which a person may have accepted", async () => {
+    const payments = bench.shop();
+    const [small] = [await ask(payments, "5"), await ask(payments, "147500")];
+    const { serviceId: id } = (await payments.find(small.clientId))!;
+    const other = signed(completedBody({ id, clientId: small.clientId, total: kmf("7") }));
+    const { receiptId } = await payments.receiveWebhook(other);
+    await payments.resolve({ action: "accept", receiptId, ...why });
+    await expect(ask(payments, "147500")).rejects.toThrow("was paid with 7 KMF");
+  });
+
   it("does not make the right payment of the order a second one", async () => {
     const { payments, small, large } = await underpaid();
     await paid(payments, large);
