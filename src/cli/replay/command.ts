@@ -182,6 +182,12 @@ async function findUnknownPolicy(
         `Give the application's ${option}, or ${without} if the application has no such policy.`
       );
   }
+  const { changes } = await examine();
+  if (clientIdPrefix === undefined && changes.some(({ to }) => to === "unmatched"))
+    return (
+      "A webhook names no stored payment, and may belong to another shop. Give the application's --client-id-prefix, or " +
+      '--client-id-prefix="" if the application has no prefix.'
+    );
   return confirm === undefined ? findUnconfirmed(payments, await examine()) : undefined;
 }
 

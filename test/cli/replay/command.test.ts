@@ -161,6 +161,20 @@ describe("tillkit replay", () => {
     expect(blank).toMatchObject({ code: 2, stderr: refused.stderr });
   });
 
+  it("refuses to keep a refused webhook without a payment, unless it is told the application's prefix", async () => {
+    await withKit((payments) => payments.start({ keepAlive: false }));
+    const { rawBody, headers } = signed(completedBody({ clientId: "north-1", id: "s-north" }));
+    const head = `service-signature: ${headers["service-signature"]}\n\n`;
+    const argv = [folder.write("north.http", head + rawBody.toString()), "--apply", ...who];
+    const env = { TILLKIT_WEBHOOK_SECRET: secret };
+    const record = (...more: string[]) =>
+      runCli(["replay", "--store", file, ...argv, ...more], { cwd: folder.path, env });
+    const refused = { code: 2, stderr: expect.stringContaining("may belong to another shop") as string };
+    expect(await record()).toMatchObject(refused);
+    const foreign = expect.stringContaining("refused → foreign") as string;
+    expect(await record("--client-id-prefix", "south-")).toMatchObject({ code: 0, stdout: foreign });
+  });
+
   it("refuses to complete what waits for a lookup, unless it is told whether the application confirms", async () => {
     const payment = pendingPayment({ clientId: "c-7", serviceId: "s-7", reference: "order-7" });
     const signature = fieldsSignature({ secret, merchantId: "m-1" });
