@@ -13,6 +13,11 @@ import { mysqlDialect } from "./mysql-dialect.js";
  */
 const claimMs = 60_000;
 const pollMs = 100;
+/**
+ * The maximum wait for the lock of a table. MySQL would wait a day for a long transaction, and meanwhile all
+ * other statements on the table would wait behind the migration.
+ */
+const lockWaitSeconds = 60;
 
 /**
  * Upgrades the tables to the newest version. One process does this, and the others wait. The process claims a
@@ -31,12 +36,25 @@ export async function migrateMysql(session: Session, tables: Tables): Promise<vo
       continue;
     }
     try {
-      await applyMissingSteps(repeated, schema);
+      await withShortLockWaits(session, () => applyMissingSteps(repeated, schema));
     } finally {
       await repeated.run(`delete from ${tables.meta} where name = 'migrating' and value like ?`, [
         `${holder} %`,
       ]);
     }
+  }
+}
+
+/** Runs with a low limit of waits for the locks of tables. The session may belong to the application. */
+async function withShortLockWaits(session: Session, run: () => Promise<void>): Promise<void> {
+  const { rows } = await session.run<{ seconds: unknown }>("select @@lock_wait_timeout as seconds", []);
+  const before = Number(rows[0]!.seconds);
+  const set = (seconds: number) => session.run(`set session lock_wait_timeout = ${seconds}`, []);
+  await set(Math.min(before, lockWaitSeconds));
+  try {
+    await run();
+  } finally {
+    await set(before);
   }
 }
 

@@ -94,4 +94,49 @@ function examine(url: string): void {
     expect(await claim()).toBe("another 1");
     connection.release();
   });
+
+  it("waits a minute for the lock of a table, or less where the session's own limit is lower", async () => {
+    const connection = await pool.getConnection();
+    const session = sessionOn(connection);
+    const limit = async () => (await session.run("select @@lock_wait_timeout as seconds", [])).rows[0];
+    const during: unknown[] = [];
+    const run = async (sql: string, params: readonly unknown[]) => {
+      if (sql.startsWith("alter table")) during.push(await limit());
+      return session.run(sql, params);
+    };
+    for (const [own, seconds] of [
+      [86_400, 60],
+      [7, 7],
+    ]) {
+      await session.run(`set session lock_wait_timeout = ${own}`, []);
+      during.length = 0;
+      await migrateMysql({ run: run as Session["run"] }, tablesUnder(tables.next()));
+      expect(during.length).toBeGreaterThan(0);
+      expect(during).toEqual(during.map(() => ({ seconds })));
+      expect(await limit()).toEqual({ seconds: own });
+    }
+    connection.destroy();
+  });
+
+  it("ends its wait for a long transaction with store_busy", async () => {
+    const tablePrefix = tables.next();
+    const first = mysqlStore(url, { tablePrefix });
+    await first.migrate();
+    await first.close();
+    await pool.query(`alter table ${tablePrefix}payments drop column received, drop column refunded`);
+    await pool.query(`update ${tablePrefix}meta set value = '0' where name = 'version'`);
+    const reader = await pool.getConnection();
+    await reader.query("start transaction");
+    await reader.query(`select * from ${tablePrefix}payments limit 1`);
+    const impatient = createPool({ uri: url });
+    impatient.on("connection", (one) => one.query("set session lock_wait_timeout = 1"));
+    const store = mysqlStore(impatient, { tablePrefix });
+    await expect(store.migrate()).rejects.toMatchObject({ code: "store_busy" });
+    await reader.rollback();
+    reader.release();
+    await store.migrate();
+    expect(await store.find("nobody")).toBeUndefined();
+    await store.close();
+    await impatient.end();
+  });
 }
