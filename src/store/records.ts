@@ -229,9 +229,12 @@ export interface Settlement extends RunKey {
 
 /** The numbers of records that wait for a handler, a payment or a person. */
 export interface StoreCounts {
-  /** The number of dead dispatches. */
+  /** The number of dead dispatches. A store of `storeOver` counts at most 10,000. */
   dead: number;
-  /** The number of webhooks that wait for their payment or for a lookup. */
+  /**
+   * The number of webhooks that wait for their payment or for a lookup. A store of `storeOver` counts at most
+   * 10,000.
+   */
   parked: number;
   /** The numbers of payments and webhooks that a person has to see for each reason, at most 10,000 each. */
   needs?: { readonly [Need in PaymentNeed | WebhookNeed]?: number };

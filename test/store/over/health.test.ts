@@ -73,4 +73,21 @@ describe("the health of a kit with a store over an adapter", () => {
     const { waiting } = (await later.health()).counts!;
     expect(waiting).toEqual([{ handler: "books", event: "webhook.inadmissible", since: expect.any(String) }]);
   });
+
+  it.each(["dead", "waiting"])("reads at most 10,000 entries of %s for the counts", async (index) => {
+    const entries = Array.from({ length: 10_500 }, (_, n) => {
+      const key = `${index}/books/${String(n).padStart(6, "0")}`;
+      return [key, { key, version: 1, value: "{}" }] as const;
+    });
+    const adapter = memoryAdapter(new Map(entries));
+    const store = storeOver(adapter);
+    let read = 0;
+    jest.spyOn(adapter, "scan").mockImplementation(async (range) => {
+      const found = entries.filter(([key]) => key >= range.from && key < range.to).slice(0, range.limit);
+      read += found.length;
+      return found.map(([, record]) => record);
+    });
+    const { dead, parked } = await store.counts();
+    expect([dead + parked, read]).toEqual([10_000, 10_000]);
+  });
 });

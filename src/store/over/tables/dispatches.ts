@@ -12,6 +12,7 @@ import {
   type Settlement,
   type StoreCounts,
 } from "../../contract.js";
+import { maxCounted } from "../../../model/attention.js";
 import { withTimeout } from "../../../shared/with-timeout.js";
 import { type KeyRange } from "../../adapter.js";
 import {
@@ -164,7 +165,7 @@ export class Dispatches {
 
   async counts(handlers: readonly HandlerKey[], { except = [] }: CountsOptions = {}): Promise<StoreCounts> {
     const names = [...new Set(handlers.map(({ name }) => name))];
-    const count = async (index: string) => (await this.#records.scan(rangeOf([index], Infinity))).length;
+    const count = async (index: string) => (await this.#records.scan(rangeOf([index], maxCounted))).length;
     const [dead, parked, now, ...open] = await Promise.all([
       count("dead"),
       count("waiting"),
@@ -203,9 +204,8 @@ export class Dispatches {
       return [`${kind} ${name}`, length] as const;
     };
     const kinds = ["waiting", "dead"] as const;
-    const counts = new Map(
-      await Promise.all(names.flatMap((name) => kinds.map((kind) => count(kind, name)))),
-    );
+    const counting = names.flatMap((name) => kinds.map((kind) => count(kind, name)));
+    const counts = new Map(await Promise.all(counting));
     return summarizedBy(handlers, (kind, name) => counts.get(`${kind} ${name}`) ?? 0);
   }
 
