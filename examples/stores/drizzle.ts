@@ -27,13 +27,21 @@ export function drizzleAdapter(db: NodePgDatabase): TransactionAdapter<DrizzleTx
       const order = reverse ? desc(records.key) : asc(records.key);
       return (tx ?? db).select().from(records).where(range).orderBy(order).limit(limit);
     },
-    transaction: (run) =>
-      db.transaction(async (tx) => {
-        const result = await run(tx);
+    async transaction(run) {
+      let isEnded = false;
+      // Drizzle does not refuse a statement after the end, when another transaction may use the connection.
+      const get = (tx: DrizzleTx, name: string | symbol): unknown => {
+        if (isEnded) throw new Error("This transaction has ended.");
+        return Reflect.get(tx, name);
+      };
+      const transacting = db.transaction(async (tx) => {
+        const result = await run(new Proxy(tx, { get }));
         // PostgreSQL answers the commit of a transaction in which a statement failed with ROLLBACK, and Drizzle does not look.
         await tx.execute(sql`select 1`);
         return result;
-      }),
+      });
+      return transacting.finally(() => (isEnded = true));
+    },
     async write(changes, tx) {
       try {
         const { rows } = await tx.execute<{ done: number }>(writeAll(JSON.stringify(changes)));
