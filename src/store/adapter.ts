@@ -67,9 +67,10 @@ interface AnyAdapter<Tx> {
 export interface TransactionAdapter<Tx extends object> extends AnyAdapter<Tx> {
   /**
    * Begins a transaction, runs `run` and commits durably. If `run` rejects, rolls back and rejects with the
-   * same error. `tx` is a separate object for each transaction, and handlers get it. After the connection is
-   * lost, the statements of `tx` must reject with a TillkitError `store_unavailable`. Such a run of a handler
-   * does not count as failed, unless the five runs before it ended in the same way.
+   * same error. `tx` is a separate object for each transaction, and handlers get it. After its end, `tx` must
+   * refuse statements, because another transaction may have its connection. After the connection is lost, the
+   * statements of `tx` must reject with a TillkitError `store_unavailable`. Such a run of a handler does not
+   * count as failed, unless the five runs before it ended in the same way.
    */
   transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;
   /**

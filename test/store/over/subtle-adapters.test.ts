@@ -1,4 +1,10 @@
-import { type RecordChange, storeOver, type StoredRecord, type TransactionAdapter } from "tillkit";
+import {
+  type RecordChange,
+  storeOver,
+  type StoredRecord,
+  TillkitError,
+  type TransactionAdapter,
+} from "tillkit";
 import { examineStore } from "tillkit/testing";
 import { memoryAdapter, type MemoryTransaction } from "./memory-adapter.js";
 
@@ -172,10 +178,13 @@ const nested: Spoil = (_, records) => {
   };
 };
 
-/** Locks one record after the other, and rejects where it waits for long. */
+/** Locks one record after the other without a pause, unless it waits. Rejects where two transactions wait for each other. */
 const deadlocked: Spoil = (adapter, records) => {
-  const locks = lockedIn.get(records) ?? new Map<string, object>();
+  const locks = lockedIn.get(records) ?? { holders: new Map(), waiting: new Map() };
   lockedIn.set(records, locks);
+  const { holders, waiting } = locks;
+  const waitsFor = (tx: object | undefined, other: object): boolean =>
+    tx !== undefined && (tx === other || waitsFor(holders.get(waiting.get(tx) ?? ""), other));
   return {
     ...adapter,
     async transaction(run) {
@@ -186,22 +195,24 @@ const deadlocked: Spoil = (adapter, records) => {
           return run(tx);
         });
       } finally {
-        for (const [key, tx] of locks) if (tx === own) locks.delete(key);
+        for (const [key, tx] of holders) if (tx === own) holders.delete(key);
       }
     },
     async write(changes, tx) {
       for (const { key } of changes) {
-        for (let waits = 0; locks.has(key); waits++)
-          if (waits > 20) throw new Error("deadlock detected");
-          else await new Promise(setImmediate);
-        locks.set(key, tx);
-        await new Promise(setImmediate);
+        for (; holders.has(key); await new Promise(setImmediate)) {
+          if (waitsFor(holders.get(key), tx)) throw new Error("deadlock detected");
+          waiting.set(tx, key);
+        }
+        waiting.delete(tx);
+        holders.set(key, tx);
       }
       return adapter.write(changes, tx);
     },
   };
 };
-const lockedIn = new WeakMap<Records, Map<string, object>>();
+/** The transactions that have locked a record, by its key, and the keys for which transactions wait. */
+const lockedIn = new WeakMap<Records, { holders: Map<string, object>; waiting: Map<object, string> }>();
 
 /** Reads two columns one after the other. */
 const torn =
@@ -400,7 +411,7 @@ const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = 
     "rejects in a deadlock",
     deadlocked,
     "write returns false where the database ends one of two that wait for each other",
-    "deadlock detected",
+    "deadlock detected. If the database has ended the write in favour of another one (a deadlock), return false.",
   ],
   [
     "scans what is not committed",
@@ -541,5 +552,68 @@ describe("the exam of an adapter with a subtle mistake", () => {
       outcome: "failed",
       reason: expect.stringMatching(/^write returned false on a lost connection: throw its error/) as string,
     });
+  });
+
+  /** Examines an adapter whose transactions also write rows of the application. Returns the checks that failed. */
+  async function examineRows({ late, lost }: { late: "refused" | "made"; lost: Error }) {
+    const rows = new Set<string>();
+    const open = new Map<object, string[]>();
+    const cut = new WeakSet<object>();
+    const write = (tx: object, key: string): void => {
+      if (cut.has(tx)) throw lost;
+      if (!open.has(tx) && late === "refused") throw new Error("This transaction has ended.");
+      if (open.has(tx)) open.get(tx)!.push(key);
+      else rows.add(key);
+    };
+    const create = async () => {
+      const adapter = memoryAdapter();
+      const transaction: Adapter["transaction"] = (run) =>
+        adapter.transaction(async (tx) => {
+          open.set(tx, []);
+          try {
+            const result = await run(tx);
+            for (const key of open.get(tx)!) rows.add(key);
+            return result;
+          } finally {
+            open.delete(tx);
+          }
+        });
+      const write: Adapter["write"] = async (changes, tx) => {
+        if (cut.has(tx)) throw lost;
+        return adapter.write(changes, tx);
+      };
+      return storeOver({ ...adapter, transaction, write });
+    };
+    const probe = { write, has: async (key: string) => rows.has(key), cut: (tx: object) => void cut.add(tx) };
+    const results = await examineStore<object>({ create, probe });
+    return results.filter(({ outcome }) => outcome === "failed");
+  }
+
+  const unavailable = new TillkitError("store_unavailable", "Connection terminated");
+
+  it("fails one whose tx can still be used after its end, and names it", async () => {
+    const failed = await examineRows({ late: "made", lost: unavailable });
+    expect(failed).toMatchObject([
+      {
+        check: "a write of the application after the end of its transaction is not made",
+        reason: expect.stringContaining("refuse every statement of `tx` when `transaction` ends") as string,
+      },
+    ]);
+  });
+
+  it("fails one whose lost connections give no error store_unavailable, and names it", async () => {
+    const failed = await examineRows({ late: "refused", lost: new Error("Connection terminated") });
+    expect(failed).toMatchObject([
+      {
+        check: "a transaction whose connection is lost rejects, leaves nothing, and others go on",
+        reason: expect.stringMatching(
+          /must reject with a TillkitError store_unavailable, .*: Connection terminated\.$/,
+        ) as string,
+      },
+    ]);
+  });
+
+  it("passes one that refuses late writes, and whose lost connections give this error", async () => {
+    expect(await examineRows({ late: "refused", lost: unavailable })).toEqual([]);
   });
 });

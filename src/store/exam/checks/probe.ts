@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { hasCode } from "../../../errors/index.js";
 import { because } from "../../../shared/because.js";
 import { event, payment } from "./fixtures.js";
 import { type Checks, expectRolledBack, same, saved } from "./steps.js";
@@ -38,6 +39,29 @@ export const probeChecks: Checks = {
     const left =
       "A write of the application is there, and its transaction was rolled back: it was not made with `tx`.";
     same(await Promise.all(keys.map((key) => probe.has(key))), [false, false], left);
+  },
+
+  async "a write of the application after the end of its transaction is not made"(store, _, probe) {
+    const late: string[] = [];
+    for (const isCommitted of [true, false]) {
+      let ended: unknown;
+      const run = store.transaction(async (tx) => {
+        ended = tx;
+        await probe.write(tx, randomUUID());
+        if (!isCommitted) throw new Error("no");
+      });
+      await (isCommitted ? run : expectRolledBack(run));
+      const key = randomUUID();
+      late.push(key);
+      try {
+        await probe.write(ended, key);
+      } catch {
+        // Most stores refuse the write.
+      }
+    }
+    const why =
+      "A write was made after the end of its transaction, and so outside of it: refuse every statement of `tx` when `transaction` ends, because another transaction may have its connection then.";
+    same(await Promise.all(late.map((key) => probe.has(key))), [false, false], why);
   },
 
   async "a run that meets a conflict rolls back the application's write"(store, another, probe) {
@@ -115,6 +139,8 @@ export const refusedChecks: Checks = {
   },
 };
 
+const uncoded =
+  "The statement of a lost connection must reject with a TillkitError store_unavailable, so that the run does not count as failed. It rejected with another error";
 const pooled = "Do not give a lost connection back to the pool.";
 
 /** Checks of a lost connection (`probe.cut`). */
@@ -127,10 +153,11 @@ export const cutChecks: Checks = {
       await probe.cut!(tx);
       await probe.write(tx, randomUUID());
     });
-    await assert.rejects(
-      cut,
-      () => true,
-      "The transaction resolved although its connection was lost, or `cut` does not end the connection of `tx`.",
+    const resolved =
+      "The transaction resolved although its connection was lost, or `cut` does not end the connection of `tx`.";
+    const error: unknown = await cut.then(
+      () => assert.fail(resolved),
+      (thrown: unknown) => thrown,
     );
     await saved(store, { created: [payment("p2")] }).catch((cause: unknown) => {
       throw new Error(`The next transaction failed${because(cause)} ${pooled}`, { cause });
@@ -138,5 +165,6 @@ export const cutChecks: Checks = {
     const left = "A part of a transaction is there whose connection was lost.";
     same([await store.find("p1"), await probe.has(key)], [undefined, false], left);
     assert.ok(await store.find("p2"), "a payment that was stored later is missing");
+    assert.ok(hasCode(error, "store_unavailable"), `${uncoded}${because(error)}`);
   },
 };
