@@ -2,6 +2,7 @@ import { EventEmitter, once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 import { Pool } from "pg";
 import { postgresStore } from "tillkit/sql";
+import { until } from "../../../../src/store/exam/checks/steps.js";
 import { proxyTo } from "../../../promises/faults/proxy.js";
 import { tablePrefixes } from "../support/table-prefixes.js";
 
@@ -35,6 +36,26 @@ function examine(url: string): void {
       await pool.end();
       proxy.close();
     }
+  });
+
+  it("leaves no connection behind when it stops listening while it connects", async () => {
+    const pool = new Pool({ connectionString: url });
+    const tables = tablePrefixes((sql) => pool.query(sql));
+    const application = `stopped_${process.pid}`;
+    const address = new URL(url);
+    address.searchParams.set("application_name", application);
+    const store = postgresStore(address.href, { tablePrefix: tables.next() });
+    await store.migrate();
+    for (let stops = 0; stops < 3; stops++) store.wake!(() => undefined)();
+    await store.close();
+    // The server may notice the end of a connection a moment later.
+    const left = async () => {
+      const sql = "select count(*)::int as count from pg_stat_activity where application_name = $1";
+      return (await pool.query<{ count: number }>(sql, [application])).rows[0]!.count;
+    };
+    expect(await until(async () => ((await left()) === 0 ? "none" : undefined))).toBe("none");
+    await tables.dropAll();
+    await pool.end();
   });
 
   it("listens on a new connection after the one that listened went quiet", async () => {

@@ -94,6 +94,34 @@ describe("a listener", () => {
     expect([opened.length, opened[0]!.abandoned]).toEqual([1, 1]);
   });
 
+  it("that stops before its connection listens leaves no connection behind", async () => {
+    const { wakeups, opened } = wakeupsOver();
+    const woken: string[] = [];
+    const stop = wakeups.listen(() => void woken.push("woken"));
+    const asked = new Promise<(result: object) => void>((resolve) => {
+      Object.assign(opened[0]!.client, { query: () => new Promise(resolve) });
+    });
+    opened[0]!.connect();
+    const listens = await asked;
+    stop();
+    listens({});
+    await wakeups.close();
+    expect([woken, opened.length, opened[0]!.abandoned]).toEqual([[], 1, 1]);
+  });
+
+  it("uses the connection that another listener opened before it stopped", async () => {
+    const { wakeups, opened } = wakeupsOver();
+    wakeups.listen(() => undefined)();
+    const woken: string[] = [];
+    const stop = wakeups.listen(() => void woken.push("woken"));
+    opened[0]!.connect();
+    while (woken.length < 1) await nextIteration();
+    opened[0]!.client.emit("notification", { payload: "another process" });
+    stop();
+    await wakeups.close();
+    expect([woken.length, opened.length, opened[0]!.abandoned]).toEqual([2, 1, 1]);
+  });
+
   it("is called again after a connection that could not be opened, and after one that was lost", async () => {
     const { wakeups, opened } = wakeupsOver();
     const woken: string[] = [];
