@@ -48,8 +48,12 @@ export function dispatchOf(dispatch: StoredDispatch): DispatchRecord {
   return { ...record, dueAt: new Date(dueAt).toISOString() };
 }
 
-/** Returns a string that sorts dispatches by event and handler. */
-export const placeInOrder = ({ order, handler }: StoredDispatch): string => `${order} ${handler}`;
+/**
+ * Returns a string that sorts dispatches by event and handler. Two processes may save events with the same
+ * `order`.
+ */
+export const placeInOrder = ({ order, eventId, handler }: StoredDispatch): string =>
+  `${order} ${eventId} ${handler}`;
 
 /** The value of an index entry of a dispatch. */
 export interface DispatchEntry extends Pick<

@@ -54,6 +54,19 @@ describe("the dispatches of a store over an adapter", () => {
     expect(eventIds([...first, ...(await claim())])).toEqual(["e3", "e2", "e1"]);
   });
 
+  it("are all found page by page, also if two processes saved their events in the same millisecond", async () => {
+    await save("e2");
+    await savedInPieces(open(), "events", [event("e1")]);
+    for (const one of await claim()) await settled(store, one, { state: "dead", error: "no" });
+    const found: string[] = [];
+    for (let after: { eventId: string; handler: string } | undefined; ;) {
+      const [next] = await store.dead({ revive: false, limit: 1, ...(after && { after }) });
+      if (!next) break;
+      found.push((after = next).eventId);
+    }
+    expect(found).toEqual(["e1", "e2"]);
+  });
+
   it("ended at the time of the database's clock", async () => {
     const events = ["e1", "e2"].map((id) => event(id, { clientId: "p1" }));
     await savedInPieces(store, "events", events);
