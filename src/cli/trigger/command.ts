@@ -72,6 +72,8 @@ export const triggerCommand: CommandDefinition = {
     });
     try {
       const id = args.get("id");
+      // Otherwise the amount, or the end of the clientId, could choose another scenario.
+      sandbox.scenario(chosen.name, { for: clientId });
       sandbox.create({ clientId, total, ...(id !== undefined && { id }) });
       await sandbox.pay(clientId);
       await sandbox.settled();
@@ -150,7 +152,7 @@ function scenarioOf(name: string): Scenario {
 }
 
 function readTotal(text: string): { value: string; currency: string } {
-  const [, value, currency] = /^(\d[\d.]*) ?([A-Z]{3})$/.exec(text.trim()) ?? [];
+  const [, value, currency] = /^(\d+(?:\.\d+)?) ?([A-Z]{3})$/.exec(text) ?? [];
   if (value !== undefined && currency !== undefined) return { value, currency };
   throw optionError('--total must be an amount and a currency, such as "1475 KMF".');
 }

@@ -80,6 +80,28 @@ describe("tillkit trigger", () => {
     rmSync(folder, { recursive: true });
   });
 
+  it.each([
+    ["the end of the clientId", ["--client-id", "c-1:webhook-never"]],
+    [
+      "the amount",
+      ["--total", `${777_001 + catalogue.findIndex(({ name }) => name === "webhook-never")} KMF`],
+    ],
+  ])(
+    "sends the scenario of its operand, and not the one that %s chooses in the sandbox",
+    async (_, options) => {
+      const argv = ["trigger", "webhook-doubled", "--to", merchant.webhookUrl, ...options];
+      const given = options.includes("--client-id") ? argv : [...argv, "--client-id", "c-1"];
+      expect((await runCli(given, { env })).code).toBe(0);
+      expect(sent()).toHaveLength(2);
+    },
+  );
+
+  it.each(["1.2.3 KMF", "1. KMF", "KMF"])("refuses the total %s", async (total) => {
+    const ran = await trigger("payment.completed", "--total", total);
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining("--total must be an amount") });
+    expect(sent()).toEqual([]);
+  });
+
   it("sends to another machine, too", async () => {
     const argv = ["trigger", "payment.completed", "--client-id", "c-1", "--to", "http://shop.invalid/hook"];
     const ran = await runCli([...argv, "--json"], { env });
