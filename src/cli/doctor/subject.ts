@@ -1,5 +1,7 @@
 import { statSync } from "node:fs";
 import path from "node:path";
+import { ConfigurationError } from "../../errors/index.js";
+import { makeScheme } from "../sign/make-scheme.js";
 import { readSignatureSettings, type SignatureSettings } from "../sign/signature-settings.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type Context, type Variables, type InputContext } from "../terminal/command.js";
@@ -64,6 +66,8 @@ export async function readSubject(args: Arguments, context: Context): Promise<Do
     throw optionError(
       "With --before-start, no app runs that could answer: leave out --url, --webhook and --outside.",
     );
+  const settings = await readSignatureSettings(args, input);
+  refuseWrongScheme(args, settings);
   // `checkPublicUrl` reports an invalid public address, so this function ignores it.
   const router = beforeStart
     ? undefined
@@ -76,7 +80,7 @@ export async function readSubject(args: Arguments, context: Context): Promise<Do
     mount,
     webhook: args.get("webhook") ?? (mount === undefined ? undefined : `${mount}/webhook`),
     publicUrl,
-    settings: await readSignatureSettings(args, input),
+    settings,
     database: outside ? undefined : findDatabase(args, input, app),
     cwd,
     app,
@@ -88,6 +92,19 @@ export async function readSubject(args: Arguments, context: Context): Promise<Do
     signs: !outside && !args.has("unsigned-only"),
     now,
   };
+}
+
+/** Throws `command_option_invalid` for an option with which the kit would not start. */
+function refuseWrongScheme(args: Arguments, settings: SignatureSettings): void {
+  if (!["algorithm", "fields", "header", "merchant-id"].some((name) => args.has(name))) return;
+  try {
+    makeScheme(settings);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    // The checks of the environment report a wrong secret or key.
+    const wrong = error.problems.find(({ option }) => !/^signature\.(secret|publicKey)/.test(option));
+    if (wrong) throw optionError(`The kit would not start: ${wrong.option} ${wrong.message}`);
+  }
 }
 
 /** Returns whether a text is a valid http or https address. */

@@ -212,6 +212,18 @@ describe("tillkit doctor, on more of the environment", () => {
     expect(other.codes).not.toContain("public_url_invalid");
   });
 
+  it.each([
+    ["--algorithm", "md5"],
+    ["--fields", "id,nothing"],
+    ["--header", "a header"],
+    ["--merchant-id", "m,7"],
+  ])("refuses %s %s, with which the kit would not start", async (...options) => {
+    const argv = ["doctor", "--before-start", ...options];
+    const ran = await runCli(argv, { env: { TILLKIT_WEBHOOK_SECRET: secret }, cwd: folder.path });
+    expect(ran).toMatchObject({ code: 2, stdout: "" });
+    expect(ran.stderr).toContain("command_option_invalid: The kit would not start: signature.");
+  });
+
   it("reads neither the environment nor a database with --outside", async () => {
     const env = { TILLKIT_PUBLIC_URL: unreachable, TILLKIT_DATABASE: "shop.db" };
     expect(await examine(env, "--outside", "--store", "other.db")).toMatchObject({
