@@ -11,7 +11,7 @@ import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type CommandDefinition, type InputContext } from "../terminal/command.js";
 import { databaseOptions, requireTables } from "../terminal/database.js";
 import { givenPolicy } from "../terminal/offline-kit.js";
-import { decimalOption } from "../terminal/option-values.js";
+import { decimalOption, timeOption } from "../terminal/option-values.js";
 import { envFileOption } from "../terminal/read-file.js";
 import { formatOptions, readFormat } from "./format-options.js";
 import { ListedFindings, printFindingSteps, withNextStep } from "./next-steps.js";
@@ -139,12 +139,14 @@ function prefixMissing(): TillkitError {
   );
 }
 
-function readOptions(args: Arguments, { cwd, env }: InputContext, utcOffset = "Z"): StatementOptions {
-  const time = (option: string): string | undefined => {
-    const given = args.get(option);
-    return given !== undefined && /^\d{4}-\d\d-\d\d$/.test(given) ? `${given}T00:00:00${utcOffset}` : given;
-  };
-  const [from, to] = [time("from"), time("to")];
+function readOptions(
+  args: Arguments,
+  { cwd, env }: InputContext,
+  utcOffset: string | undefined,
+): StatementOptions {
+  const [from, to, createdFrom] = ["from", "to", "created-from"].map((name) =>
+    timeOption(args, name, utcOffset),
+  );
   if ((from === undefined) !== (to === undefined))
     throw optionError("Give both --from and --to, or neither of them: a period has a start and an end.");
   const [minutes, folder] = [decimalOption(args, "edge"), args.get("temporary-directory")];
@@ -155,6 +157,6 @@ function readOptions(args: Arguments, { cwd, env }: InputContext, utcOffset = "Z
     edgeMs: minutes === undefined ? undefined : minutes * 60_000,
     temporaryDirectory: folder === undefined ? undefined : path.resolve(cwd, folder),
     clientIdPrefix: (args.get("client-id-prefix") ?? env["TILLKIT_CLIENT_ID_PREFIX"]?.trim()) || undefined,
-    createdFrom: time("created-from"),
+    createdFrom,
   };
 }

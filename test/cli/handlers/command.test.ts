@@ -221,7 +221,7 @@ describe("tillkit handlers", () => {
     [["pause", "ledger", "--by", "Amina"], 2, "--reason is missing"],
     [["resume", "ledger"], 2, "--by is missing"],
     [["resume", "ledger", "--by", "A", "--apply"], 2, "--apply cannot be used with resume"],
-    [["limit", "ledger", "--per-second", "few"], 2, "perSecond must be a number"],
+    [["limit", "ledger", "--per-second", "few"], 2, "--per-second must be a number"],
     [["list", "leger"], 3, "Did you mean ledger?"],
     [["retry", "leger"], 3, "Did you mean ledger?"],
     [["retry", "--apply"], 2, "--by is missing"],
