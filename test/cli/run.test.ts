@@ -123,6 +123,26 @@ describe.each(commandSummaries)("tillkit $name", ({ name }) => {
     }
   });
 
+  it("refuses an option that is empty or given twice, with one error as JSON", async () => {
+    const { options } = await loadCommand(name);
+    for (const { name: option, value, choices, repeated, summary } of options) {
+      const given = value === undefined ? `--${option}` : `--${option}=${choices?.[0] ?? "1"}`;
+      const mayBeEmpty = value === undefined || summary.includes('""');
+      for (const argv of [
+        ...(repeated || option === "help" ? [] : [[given, given]]),
+        ...(mayBeEmpty ? [] : [[`--${option}=`], [`--${option}= `]]),
+      ]) {
+        const ran = await runCli([name, ...argv, "--json"]);
+        const { error } = documentOf(ran);
+        expect([ran.code, error.code, error.message]).toEqual([
+          2,
+          "command_option_invalid",
+          expect.stringMatching(/ is (given twice|empty)/),
+        ]);
+      }
+    }
+  });
+
   it("names the option that was meant, and ends with 2", async () => {
     const wrong = await runCli([name, "--jsno"]);
     expect(wrong.code).toBe(2);
@@ -133,6 +153,10 @@ describe.each(commandSummaries)("tillkit $name", ({ name }) => {
 
 describe("arguments", () => {
   it.each([
+    [["init", "", "--dry-run"], "command_operand_invalid: <folder> is empty; give a value, or leave it out."],
+    [["backup", "  "], "command_operand_invalid: <file> is empty"],
+    [["handlers", "pause", ""], "command_operand_invalid: <handler> is empty"],
+    [["sign", "--header", " ", "f"], "command_option_invalid: --header is empty"],
     [["sign", "--secret"], "command_option_invalid: --secret needs a value: --secret <text>."],
     [["sign", "--secret", "--json", "f"], "command_option_invalid: --secret needs a value"],
     [["sign", "--json=yes", "f"], "command_option_invalid: --json is a switch, and takes no value."],
@@ -148,6 +172,22 @@ describe("arguments", () => {
     const { code, stderr } = await runCli(argv);
     expect(code).toBe(2);
     expect(stderr).toContain(message);
+  });
+
+  it("lose the spaces around them, but a secret and a signature keep them", async () => {
+    const command = await loadCommand("verify");
+    const argv = [
+      " body.json ",
+      "--header",
+      " X-Sig ",
+      "--scheme=hmac ",
+      "--secret",
+      " s ",
+      "--signature= ab",
+    ];
+    const args = readArguments(command, argv);
+    const options = ["header", "scheme", "secret", "signature"].map((name) => args.get(name));
+    expect([args.operand, ...options]).toEqual(["body.json", "X-Sig", "hmac", " s ", " ab"]);
   });
 
   it("may have a value with a hyphen after an equals sign, and a file after two hyphens", async () => {

@@ -52,7 +52,7 @@ async function wholeHistory(payments: Payments, clientId: string): Promise<Payme
 }
 
 async function* selectedIds(payments: Payments, args: Arguments): AsyncGenerator<string, void, undefined> {
-  if (args.object !== undefined) yield clientIdNamed(payments, args.object.trim());
+  if (args.object !== undefined) yield clientIdNamed(payments, args.object);
   else
     for await (const one of allPayments(payments, { ...queryOf(args), first: "oldest" })) yield one.clientId;
 }

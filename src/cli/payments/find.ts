@@ -23,7 +23,7 @@ const otherWays =
 
 /** Finds payments by a text, by a day, or by both. `--amount` excludes payments with other amounts. */
 export const find: RunAction = async (payments, args, { output }) => {
-  const text = args.object?.trim();
+  const text = args.object;
   const [amount, time] = [args.get("amount"), timeOption(args, "day")];
   const day = time && startOfDay(time);
   if (amount !== undefined && !day) throw optionError("--amount needs --day.");

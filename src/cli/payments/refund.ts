@@ -62,7 +62,7 @@ export function describeRefund(refund: Refund | undefined): string {
 }
 
 async function readRefund(payments: Payments, args: Arguments): Promise<Resolution> {
-  const clientId = await clientIdNamed(payments, args.object!.trim());
+  const clientId = await clientIdNamed(payments, args.object!);
   const [amount, kind, document] = ["amount", "evidence", "document"].map((name) => args.get(name));
   if ((kind === undefined) !== (document === undefined))
     throw optionError("Give both --evidence and --document, or neither of them.");

@@ -14,7 +14,7 @@ const maxShown = 10;
 
 /** Prints the history of the payment that a text names, and the next steps. */
 export const showPayment: RunAction = async (payments, args, { output }) => {
-  const text = args.object!.trim();
+  const text = args.object!;
   const [limit, cursor] = [decimalOption(args, "limit"), args.get("cursor")];
   const page = { cursor, ...(limit !== undefined && { limit }) };
   let history = await payments.history(text, page);

@@ -19,7 +19,7 @@ export const formatOptions = {
     "no comments. Default: #.",
   "--encoding <utf-8|windows-1252>": "The character encoding of the file. Default: utf-8.",
   "--decimal <.|,>": "The decimal separator. Default: a point.",
-  "--group <,|.|'| |space>": "The character between groups of three digits. Default: none.",
+  "--group <,|.|'|space>": "The character between groups of three digits. Default: none.",
   "--time-format <iso|day-first|month-first>":
     "The format of times: 2024-05-31 14:03, 31/05/2024 14:03 or 05/31/2024 14:03. Default: iso.",
   "--utc-offset <offset>":

@@ -43,8 +43,7 @@ export async function runAction(
     const shown = "show" in actions ? ` To see ${word}: tillkit ${command} show ${word}` : "";
     throw operandError(`tillkit ${command} needs ${known}.${didYouMean(word, names) || shown}`);
   }
-  const isBlank = args.object?.trim() === "";
-  if (isBlank || (action.object === "needed" && args.object === undefined))
+  if (action.object === "needed" && args.object === undefined)
     throw operandError(`tillkit ${command} ${word} needs ${needed}.`);
   if (action.object === "none" && args.object !== undefined)
     throw operandError(`tillkit ${command} ${word} takes no ${refused}.`);

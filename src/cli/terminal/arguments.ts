@@ -24,7 +24,7 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
   const given = new Map<string, string[]>();
   const operands: string[] = [];
   for (const token of tokens) {
-    if (token.kind === "positional") operands.push(token.value);
+    if (token.kind === "positional") operands.push(token.value.trim());
     if (token.kind !== "option") continue;
     const spec = specs.find(({ name }) => name === token.name) ?? unknownOption(command, token.rawName);
     const values = given.get(spec.name) ?? [];
@@ -41,8 +41,12 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
   };
 }
 
-function valueOf({ value: placeholder, choices, summary }: OptionSpec, token: OptionToken): string {
-  const { rawName, value, inlineValue } = token;
+/** Options whose spaces are kept, because the commands check these values byte for byte. */
+const exactOptions = ["secret", "signature"];
+
+function valueOf({ name, value: placeholder, choices, summary }: OptionSpec, token: OptionToken): string {
+  const { rawName, value: given, inlineValue } = token;
+  const value = exactOptions.includes(name) ? given : given?.trim();
   if (placeholder === undefined) {
     if (value !== undefined) throw optionError(`${rawName} is a switch, and takes no value.`);
     return "";
@@ -84,6 +88,8 @@ function checkOperands(
     const quotes = object && " Put a text with spaces in quotes.";
     throw operandError(`tillkit ${name} takes ${allowed}, but you gave ${given}.${quotes ?? ""}`);
   }
+  const blank = [operand, object].find((_, index) => operands[index] === "");
+  if (blank) throw operandError(`<${blank.name}> is empty; give a value, or leave it out.`);
   if (operand && !operand.optional && operands.length === 0 && !wantsHelp)
     throw operandError(`tillkit ${name} needs <${operand.name}>: ${operand.summary}`);
 }

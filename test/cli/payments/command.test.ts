@@ -78,7 +78,7 @@ describe("tillkit payments", () => {
       ["refund", "order-7", "--by", "A", "--reason", "r"],
       "order-7 names 2 payments: c-2, c-1. Give the clientId of one of them",
     ],
-    [["show", " "], "tillkit payments show needs <text>"],
+    [["show", " "], "<text> is empty; give a value, or leave it out."],
   ])("%j is refused", async (argv, message) => {
     expect(await payments(...argv)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
   });
@@ -291,7 +291,7 @@ describe("tillkit payments", () => {
     [["show"], "show needs <text>"],
     [["list", "c-1"], "list takes no <text>"],
     [["list", "--day", "2024-05-01"], "--day cannot be used with list"],
-    [["list", "--limit", "many"], "limit must be a whole number"],
+    [["list", "--limit", "many"], "--limit must be a number"],
   ])("explains what is wrong with %j", async (argv, said) => {
     const { code, stderr } = await payments(...argv);
     expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
