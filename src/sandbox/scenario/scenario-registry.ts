@@ -93,8 +93,9 @@ export class ScenarioRegistry {
   /** Restores the scenarios of an earlier run. The scenarios that were given to this run have precedence. */
   restore({ scenario, scenarios, assigned }: ScenarioRegistry["saved"], given: { scenario: boolean }): void {
     for (const own of scenarios) if (!this.#own.has(own.name)) this.add(own);
-    for (const [clientId, name] of Object.entries(assigned)) this.#assigned.set(clientId, name);
     // A scenario of the catalogue may no longer exist in this version.
+    for (const [clientId, name] of Object.entries(assigned))
+      if (this.#known.has(name)) this.#assigned.set(clientId, name);
     if (!given.scenario && (scenario === randomName || this.#known.has(scenario))) this.choose(scenario);
   }
 

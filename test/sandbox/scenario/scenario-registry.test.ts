@@ -5,6 +5,7 @@ import { createPayment } from "../create-payment.js";
 import { Merchant } from "../merchant.js";
 
 const total = (value = "1475") => ({ value, currency: "KMF" });
+const returns = { successUrl: "http://localhost/", cancelUrl: "http://localhost/" };
 const misuse = expect.objectContaining({ code: "sandbox_misused" });
 
 /** Creates a payment with this clientId and amount, and returns its scenario. */
@@ -13,6 +14,14 @@ function scenarioOf(sandbox: ReturnType<typeof createSandbox>, clientId: string,
 }
 
 describe("a payment's scenario", () => {
+  it("is the current one if the assigned one of an earlier version no longer exists", () => {
+    const registry = new ScenarioRegistry(createRandom("7", "scenarios"), [], "webhook-never");
+    const assigned = { "c-1": "gone", "c-2": "webhook-doubled" };
+    registry.restore({ scenario: "normal", scenarios: [], assigned }, { scenario: true });
+    const nameFor = (clientId: string) => registry.nameFor({ clientId, total: total(), ...returns });
+    expect([nameFor("c-1"), nameFor("c-2")]).toEqual(["webhook-never", "webhook-doubled"]);
+  });
+
   it("is the normal one by default", () => {
     expect(scenarioOf(createSandbox(), "c-1")).toBe("normal");
     expect(createSandbox().currentScenario).toBe("normal");
