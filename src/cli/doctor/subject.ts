@@ -58,6 +58,9 @@ export async function readSubject(args: Arguments, context: Context): Promise<Do
     if (address !== undefined && !isHttp(address))
       throw optionError(`--${name} must be an address such as http://localhost:3000/payments.`);
   }
+  const { search = "", hash = "" } = args.has("url") ? new URL(args.get("url")!) : {};
+  if (search !== "" || hash !== "")
+    throw optionError("--url must be the router's address without a query or a fragment.");
   const app = path.resolve(cwd, args.get("app") ?? ".");
   if (!statSync(app, { throwIfNoEntry: false })?.isDirectory())
     throw optionError(`There is no folder ${app}: --app must name the folder of the app.`);

@@ -224,6 +224,17 @@ describe("tillkit doctor, on more of the environment", () => {
     expect(ran.stderr).toContain("command_option_invalid: The kit would not start: signature.");
   });
 
+  it.each(["http://localhost:1/payments?a=b", "http://localhost:1/payments#a"])(
+    "refuses the router's address %s, because the doctor adds paths to it",
+    async (url) => {
+      const ran = await runCli(["doctor", "--url", url], { cwd: folder.path });
+      expect(ran).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("without a query or a fragment"),
+      });
+    },
+  );
+
   it("reads neither the environment nor a database with --outside", async () => {
     const env = { TILLKIT_PUBLIC_URL: unreachable, TILLKIT_DATABASE: "shop.db" };
     expect(await examine(env, "--outside", "--store", "other.db")).toMatchObject({
