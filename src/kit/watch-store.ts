@@ -1,7 +1,7 @@
 import { hasCode, TillkitError } from "../errors/index.js";
 import { type Notify } from "../model/notice-map.js";
 import { type PaymentStore } from "../store/index.js";
-import { withTimeout } from "../shared/with-timeout.js";
+import { storeInTime, withTimeout } from "../shared/with-timeout.js";
 import { type Receipt } from "../webhook/recording/arrival.js";
 import { type Spool } from "../webhook/spool/spool.js";
 import { type Core } from "./core.js";
@@ -19,6 +19,9 @@ export interface WatchParts<Tx> {
 
 /** The interval at which the watch asks the store. */
 const checkMs = 10_000;
+
+/** The maximum time of a check. A call of the store that never ends would otherwise stop all later checks. */
+const maxCheckMs = 60_000;
 
 /** The length of a time slot. One webhook of each slot is remembered until the next check. */
 const slotMs = 500;
@@ -113,7 +116,7 @@ export class StoreWatch<Tx> {
     try {
       // The older ones are asked for each time. New webhooks may have been recorded in an older copy already.
       const older = [this.#recalled, this.#newest].filter((receiptId) => receiptId !== undefined);
-      this.#newest = await this.#checkWebhooks([...older, ...recent]);
+      this.#newest = await storeInTime(this.#checkWebhooks([...older, ...recent]), maxCheckMs);
       this.#recalled = undefined;
     } catch (error) {
       this.#recent = [...recent, ...this.#recent].slice(-maxRemembered);

@@ -260,6 +260,25 @@ describe("a store that went back in time", () => {
     expect(await error).toMatchObject({ message: expect.stringContaining(receiptId) as string });
   });
 
+  it("is told although a check had never ended", async () => {
+    const check = catchCheck();
+    const records = new Map<string, StoredRecord>();
+    const store = storeOver({ ...memoryAdapter(records), durable: true });
+    const payments = testKit({ store });
+    await payments.start();
+    const copy = new Map(records);
+    await payments.receiveWebhook(signed(completedBody()));
+    const error = toldBy(payments);
+    jest.useFakeTimers();
+    jest.spyOn(store, "webhooks").mockReturnValueOnce(new Promise(() => {}));
+    check();
+    await jest.advanceTimersByTimeAsync(60_000);
+    jest.useRealTimers();
+    restore(records, copy);
+    check();
+    expect(await error).toMatchObject({ code: "store_went_back" });
+  });
+
   it("is told while the process runs where another database took its place", async () => {
     const check = catchCheck();
     const store = storeOver({ ...memoryAdapter(), durable: true });
