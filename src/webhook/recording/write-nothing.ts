@@ -1,8 +1,12 @@
+import { storeInTime } from "../../shared/with-timeout.js";
 import { type PaymentStore } from "../../store/contract.js";
+
+/** The time after which a write that hangs counts as failed, in milliseconds. */
+const maxWriteMs = 30_000;
 
 /**
  * The running writes, by store. While a write hangs, later calls wait for this write and do not start
- * another.
+ * another, until the write counts as failed.
  */
 const writes = new WeakMap<object, Promise<true>>();
 
@@ -12,7 +16,7 @@ export function writeNothing<Tx>(store: PaymentStore<Tx>): Promise<true> {
     await store.transaction((tx) => store.save(tx, { raised: ["health"] }));
     return true;
   };
-  const running = writes.get(store) ?? write().finally(() => writes.delete(store));
+  const running = writes.get(store) ?? storeInTime(write(), maxWriteMs).finally(() => writes.delete(store));
   writes.set(store, running);
   return running;
 }
