@@ -4,8 +4,9 @@ import { type Claim, type PaymentStore, type RunKey } from "../store/index.js";
 /** The time in which the transaction must end after its run has ended. */
 const maxRollbackMs = 1000;
 
-/** The maximum time between two checks of the clock. */
+/** The maximum time between two checks of the clock, and its maximum part of the time limit. */
 const maxSliceMs = 1000;
+const maxSlicePart = 0.1;
 
 /** The maximum delay of a timer in a process that is busy but not blocked. */
 const maxDelayMs = 100;
@@ -102,7 +103,7 @@ export function startTimeLimit(limitMs: number, onEnd: () => void): () => void {
   let leftMs = limitMs;
   let timer: NodeJS.Timeout;
   const wait = (): void => {
-    const sliceMs = Math.min(leftMs, maxSliceMs);
+    const sliceMs = Math.min(leftMs, maxSliceMs, Math.ceil(limitMs * maxSlicePart));
     timer = setTimeout(() => {
       const now = performance.now();
       leftMs -= Math.min(Math.max(now - lookedAt, sliceMs), sliceMs + maxDelayMs);
