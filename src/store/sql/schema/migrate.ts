@@ -6,6 +6,8 @@ import { type Database, type Tables } from "../tables/names.js";
 /** The kit's tables in one database: the steps that make them, and the statements about their version. */
 export interface Schema {
   tables: Tables;
+  /** The file, for errors. Absent for a database on a server. */
+  place?: string;
   /** The steps from an empty database to the newest tables. `steps[n]` leads to version n + 1. */
   steps: readonly (readonly string[])[];
   /** A query that returns a row if the table with the given name exists. The name is its parameter. */
@@ -54,10 +56,10 @@ async function readMeta(session: Session, { meta }: Tables, name: string): Promi
   return rows[0]?.value;
 }
 
-function expectKnown(version: number, { steps }: Schema): number {
+function expectKnown(version: number, { steps, place }: Schema): number {
   if (version <= steps.length) return version;
   throw new TillkitError(
     "schema_too_new",
-    `The tables have version ${version}, but this tillkit supports at most version ${steps.length}.`,
+    `The tables${place === undefined ? "" : ` of ${place}`} have version ${version}, but this tillkit supports at most version ${steps.length}.`,
   );
 }

@@ -84,7 +84,7 @@ function refusalOf(file: string, readOnly: boolean): unknown {
  * timer waits between the attempts. SQLite's own busy timeout would block the event loop that the lock's
  * holder may need.
  */
-export async function retryBusy<T>(timeoutMs: number, run: () => T): Promise<T> {
+export async function retryBusy<T>(file: string, timeoutMs: number, run: () => T): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
     try {
@@ -92,7 +92,7 @@ export async function retryBusy<T>(timeoutMs: number, run: () => T): Promise<T> 
     } catch (error) {
       if (!isBusy(error)) throw error;
       if (performance.now() >= deadline)
-        throw new TillkitError("store_busy", `The SQLite file stayed locked for ${timeoutMs} ms.`, {
+        throw new TillkitError("store_busy", `The SQLite file ${file} stayed locked for ${timeoutMs} ms.`, {
           cause: error,
         });
     }
@@ -113,10 +113,10 @@ export function isUniqueClash(error: unknown): boolean {
 
 /**
  * Returns whether no statement can write or read the file now. The disk may be full (13) or fail (10). The
- * file may be missing (14), read-only (8) or not a database (26).
+ * file may be missing (14), read-only (8), damaged (11) or not a database (26).
  */
 export function isUnavailable(error: unknown): boolean {
-  return [8, 10, 13, 14, 26].includes(primaryCode(error));
+  return [8, 10, 11, 13, 14, 26].includes(primaryCode(error));
 }
 
 function primaryCode(error: unknown): number {
@@ -137,6 +137,7 @@ const codesOfMessages = [
   ["database is locked", 5],
   ["attempt to write a readonly database", 8],
   ["disk I/O error", 10],
+  ["database disk image is malformed", 11],
   ["database or disk is full", 13],
   ["unable to open database file", 14],
   ["file is not a database", 26],

@@ -33,7 +33,7 @@ export async function openConnections(file: string, busyTimeoutMs: number): Prom
   };
   // Even a setting reads the file, which another process may be creating now.
   const run = (connection: SqliteConnection, sql: string): Promise<SqlResult> =>
-    retryBusy(busyTimeoutMs, () => connection.run(sql, []));
+    retryBusy(file, busyTimeoutMs, () => connection.run(sql, []));
   try {
     const writer = open();
     // Waiting inside SQLite would block the event loop. `retryBusy` waits instead.

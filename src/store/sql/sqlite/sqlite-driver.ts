@@ -67,7 +67,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
     // The value must change each time: SQLite does not write a page if the value stays the same.
     const touch = `update ${this.#tables.meta} set value = case value when '' then '.' else '' end where name = 'handlers'`;
     this.#syncs ??= new LogSyncs(this.#connections.writer, touch);
-    const schema = sqliteSchema(this.#tables);
+    const schema = { ...sqliteSchema(this.#tables), place: this.#file };
     if (await isNewest(this.reader, schema)) return;
     await runTransaction(this, (tx) => applyMissingSteps(tx, schema));
   }
@@ -265,7 +265,7 @@ export class SqliteDriver implements Driver<SqliteDatabase> {
 
   async #retry<T>(run: () => T): Promise<T> {
     try {
-      return await retryBusy(this.#busyTimeoutMs, run);
+      return await retryBusy(this.#file, this.#busyTimeoutMs, run);
     } catch (error) {
       throw this.dialect.translate(error);
     }

@@ -24,7 +24,7 @@ describe("an error of SQLite with an extended code", () => {
   it("is a lock that is not free, and the statement is repeated", async () => {
     const { reader, writer } = await openAfterAnotherWrite();
     let refused: unknown;
-    await retryBusy(10_000, () => {
+    await retryBusy("shop.db", 10_000, () => {
       try {
         reader.exec("insert into t values (2)");
       } catch (error) {
@@ -46,6 +46,7 @@ describe("an error of SQLite with an extended code", () => {
     ["SQLITE_IOERR_WRITE", 778, isUnavailable],
     ["SQLITE_IOERR_FSYNC", 1034, isUnavailable],
     ["SQLITE_CANTOPEN_ISDIR", 526, isUnavailable],
+    ["SQLITE_CORRUPT_INDEX", 779, isUnavailable],
   ])("is recognised by its primary code: %s", (_, errcode, isSo) => {
     expect(isSo(Object.assign(new Error("an error"), { errcode }))).toBe(true);
     expect(isSo(Object.assign(new Error("an error"), { errcode: 1 }))).toBe(false);

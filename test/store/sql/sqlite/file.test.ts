@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { schemaState, sqliteStore } from "tillkit/sql";
@@ -44,6 +44,38 @@ it("says that a file is not a database", async () => {
     message: `The SQLite file ${file} cannot be written or read: file is not a database.`,
   });
   await store.close();
+});
+
+it("names a file that is damaged", async () => {
+  const file = nextFile();
+  const first = sqliteStore(file);
+  await first.migrate();
+  await first.close();
+  truncateSync(file, 5000);
+  const store = sqliteStore(file);
+  const damaged = `The SQLite file ${file} cannot be written or read: database disk image is malformed.`;
+  await expect(store.find("p1")).rejects.toMatchObject({ code: "store_unavailable", message: damaged });
+  await store.close();
+});
+
+it("names a file whose tables are too new, and one that stays locked", async () => {
+  const file = nextFile();
+  const first = sqliteStore(file, { busyTimeoutMs: 50 });
+  await first.transaction((tx) => tx.query("update tillkit_meta set value = '99' where name = 'version'"));
+  const newer = sqliteStore(file);
+  await expect(newer.find("p1")).rejects.toMatchObject({
+    code: "schema_too_new",
+    message: expect.stringContaining(file) as string,
+  });
+  const other = sqliteStore(file, { tablePrefix: "other_", busyTimeoutMs: 50 });
+  await first.transaction(async (tx) => {
+    await tx.query("select 1");
+    await expect(other.find("p1")).rejects.toMatchObject({
+      code: "store_busy",
+      message: expect.stringContaining(file) as string,
+    });
+  });
+  for (const store of [first, newer, other]) await store.close();
 });
 
 it("uses a write-ahead log with full syncs, and never blocks inside SQLite", async () => {
