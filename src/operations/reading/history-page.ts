@@ -53,6 +53,22 @@ export async function readHistoryPage<Tx>(
   return { stored, isFirst: cursor === undefined, ...(!isLast && { next: cursorAt(next) }) };
 }
 
+/** Reads all pages, because the newest page may not have an old decision. */
+export async function readEveryPage<Tx>(store: PaymentStore<Tx>, clientId: string): Promise<StoredHistory> {
+  let { stored, next } = await readHistoryPage(store, clientId, {});
+  while (next !== undefined) {
+    const page = await readHistoryPage(store, clientId, { cursor: next });
+    stored = {
+      webhooks: [...page.stored.webhooks, ...stored.webhooks],
+      events: [...page.stored.events, ...stored.events],
+      dispatches: [...page.stored.dispatches, ...stored.dispatches],
+      resolutions: [...page.stored.resolutions, ...stored.resolutions],
+    };
+    ({ next } = page);
+  }
+  return stored;
+}
+
 function isPosition(value: unknown): value is HistoryPosition {
   const fields = { webhook: ["receivedAt", "receiptId"], event: ["id"], resolution: ["at", "id"] };
   const isText = (record: unknown, name: string): boolean => typeof Object(record)[name] === "string";

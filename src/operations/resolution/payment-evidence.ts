@@ -10,6 +10,7 @@ import { type PaymentStore, type ResolutionRecord, type WebhookRecord } from "..
 import { decodeStrict } from "../../webhook/message/decode-strict.js";
 import { fieldRules } from "../../webhook/message/field-rules.js";
 import { readMessage } from "../../webhook/message/read-message.js";
+import { readEveryPage } from "../reading/history-page.js";
 import { type DecisionParts, Decisions } from "../../webhook/recording/decisions.js";
 import { type EventDraft } from "../../webhook/recording/payment-events.js";
 
@@ -87,7 +88,7 @@ export async function refuseUsedNumber<Tx>(
     if (other.clientId === clientId || other.state !== "completed") continue;
     const isUsed =
       reported.includes(other) ||
-      (await store.history(other.clientId)).resolutions.some(
+      (await readEveryPage(store, other.clientId)).resolutions.some(
         (one) => one.action === "accepted" && isSameNumber(number, one.evidence?.providerId),
       );
     if (!isUsed) continue;

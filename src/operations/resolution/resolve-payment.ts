@@ -20,6 +20,7 @@ import {
 } from "../../store/index.js";
 import { isWaiting } from "../../store/rules/webhooks.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
+import { readEveryPage } from "../reading/history-page.js";
 import { storedReportOf, resolveAlike } from "./alike-webhooks.js";
 import { clientIdIn, decideEvidence, refuseUsedNumber } from "./payment-evidence.js";
 import { applyRefund, checkRefund, refundId, refuseOtherRefund } from "./refund.js";
@@ -53,7 +54,7 @@ export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resol
   await parts.ready();
   const subject = await subjectOf(store, given);
   const { clientId } = subject;
-  const known = await store.history(clientId);
+  const known = await readEveryPage(store, clientId);
   const id = given.action === "refunded" ? refundId(given, clientId) : resolutionId(given, clientId);
   const resolution: ResolutionRecord = {
     id: idSinceDismissal(id, known, subject.webhook, await store.find(clientId)),
@@ -67,7 +68,7 @@ export async function resolvePayment<Tx>(parts: RecordingParts<Tx>, given: Resol
   };
   const before = findIn(known, resolution.id);
   const stored = before ? undefined : await storeResolution(parts, { ...subject, known }, resolution, given);
-  const kept = before ?? stored?.resolution ?? findIn(await store.history(clientId), resolution.id)!;
+  const kept = before ?? stored?.resolution ?? findIn(await readEveryPage(store, clientId), resolution.id)!;
   refuseOtherRefund(kept, given);
   const payment = (given.dryRun && stored?.payment) || (await store.find(clientId));
   return { resolution: kept, resolved: stored !== undefined, ...(payment && { payment }) };
@@ -142,7 +143,7 @@ async function storeResolution<Tx>(
   } catch (error) {
     // If another call was faster with the same resolution, nothing may be left to resolve.
     if (!hasCode(error, "store_conflict") && !hasCode(error, "resolution_not_possible")) throw error;
-    if (findIn(await store.history(subject.clientId), resolution.id)) return undefined;
+    if (findIn(await readEveryPage(store, subject.clientId), resolution.id)) return undefined;
     if (notes.length === 0 || tries === 1 || !hasCode(error, "store_conflict")) throw error;
     return storeResolution(parts, subject, resolution, given, tries - 1);
   }

@@ -1,4 +1,4 @@
-import { type Evidence, fieldsSignature, type TillkitEvent } from "tillkit";
+import { type Evidence, fieldsSignature, type ResolutionRecord, type TillkitEvent } from "tillkit";
 import { onEachDatabase } from "../../promises/processes/databases.js";
 import { hasCode } from "../../../src/errors/index.js";
 import { closeAll, scheme as wholeBody, secret, testKit } from "../../support/kit.js";
@@ -53,6 +53,27 @@ onEachDatabase("resolutions", (kind) => {
     const { webhooks, resolutions } = await bench.place.store.history("c-1");
     expect(webhooks).toMatchObject([{ outcome: "mismatch" }]);
     expect(resolutions).toEqual([resolution]);
+  });
+
+  it("are found again behind a thousand newer ones, with the number that they accepted", async () => {
+    const payments = shop();
+    await seed(pendingPayment(), pendingPayment({ clientId: "c-2", reference: "order-2", serviceId: "s-2" }));
+    const accept = { action: "accept", clientId: "c-1", evidence: row, ...why } as const;
+    await payments.resolve(accept);
+    const refund = { action: "refunded", clientId: "c-1", amount: "475", key: "transfer 1", ...why } as const;
+    const { resolution } = await payments.resolve(refund);
+    const at = new Date(Date.now() + 60_000).toISOString();
+    const newer = Array.from({ length: 1002 }, (_, n): ResolutionRecord => {
+      const id = `replayed:r-${n}:${n}`;
+      return { id, clientId: "c-1", action: "replayed", before: "stale", after: "applied", at, ...why };
+    });
+    for (let n = 0; n < newer.length; n += 100) await bench.save({ resolutions: newer.slice(n, n + 100) });
+    expect(await payments.resolve(refund)).toMatchObject({ resolved: false, resolution });
+    expect(await payments.find("c-1")).toMatchObject({ refunded: "475" });
+    const { serviceId: _, ...again } = row;
+    await expect(payments.resolve({ ...accept, clientId: "c-2", evidence: again })).rejects.toMatchObject({
+      code: "evidence_mismatch",
+    });
   });
 
   it("return with dryRun the payment as it would be stored, with the amount that was paid", async () => {
