@@ -27,9 +27,10 @@ export interface NoticeMap {
   "dispatch.dead": { event: TillkitEvent; handler: string; error: string };
   /**
    * No webhooks come any more, although customers get new payments. With `channel`, only webhooks of this
-   * channel are missing. Until a webhook comes, the health has the reason `webhooks_silent`. `waiting` is the
-   * number of payments without a webhook. Usually, `expected` of these payments would have a webhook.
-   * `probability` is the probability of such a silence if nothing is wrong.
+   * channel are missing. Until a webhook comes, the health has the reason `webhooks_silent`, but for a
+   * channel only for a week. `waiting` is the number of payments without a webhook. Usually, `expected` of
+   * these payments would have a webhook. `probability` is the probability of such a silence if nothing is
+   * wrong.
    */
   "webhooks.silent": {
     channel?: string;

@@ -200,8 +200,55 @@ describe("a watch whose clock is put back", () => {
   });
 });
 
+describe("a watch that reads old webhooks again after the clock was put back", () => {
+  it("does not take them for new ones", async () => {
+    const { lookAt, told } = watchTimes();
+    const all = [...ofMinutes(0, 40, undefined), ...ofMinutes(40, 40)];
+    await lookAt(40, all.slice(0, 40));
+    await lookAt(120, all);
+    for (const minutes of [-60, 10, 45]) await lookAt(minutes, all);
+    expect(told).toEqual(["silent all"]);
+    await lookAt(47, [...all, ...ofMinutes(46, 1, undefined)]);
+    expect(told).toEqual(["silent all", "recovered all"]);
+  });
+
+  it("does not take those of a silent channel for new ones", async () => {
+    const { lookAt, told } = watchTimes();
+    const before = ofMinutes(0, 100, "mvola", "holo");
+    await lookAt(100, before);
+    const all = [...before, ...ofMinutes(100, 100, "holo")];
+    await lookAt(200, all);
+    expect(told).toEqual(["silent mvola"]);
+    // Not at the same moments as the old ones.
+    const since = (minutes: number) => [...all, ...ofMinutes(-60.5, minutes + 61, "holo")];
+    for (const minutes of [-60, 10, 99]) await lookAt(minutes, since(minutes));
+    expect(told).toEqual(["silent mvola"]);
+    await lookAt(103, [...since(102), ...ofMinutes(101.5, 1, "mvola")]);
+    expect(told).toEqual(["silent mvola", "recovered mvola"]);
+  });
+});
+
 describe("a watch of several channels", () => {
   const before = ofMinutes(0, 100, "mvola", "holo");
+
+  it("tells for a week that a channel is silent, because the shop may have given the channel up", async () => {
+    let ms = 0;
+    const clock = jest.spyOn(performance, "now").mockImplementation(() => ms);
+    const { lookAt, told, problem } = watchTimes();
+    await lookAt(100, before);
+    const all = [...before, ...ofMinutes(100, 100, "holo")];
+    await lookAt(200, all);
+    ms = 7 * day - 1;
+    await lookAt(201, all);
+    expect(problem()).toContain('the channel "mvola"');
+    ms = 7 * day;
+    expect(problem()).toBeUndefined();
+    await lookAt(202, all);
+    expect(told).toEqual(["silent mvola"]);
+    await lookAt(204, [...all, ...ofMinutes(203, 1, "mvola")]);
+    expect(told).toEqual(["silent mvola", "recovered mvola"]);
+    clock.mockRestore();
+  });
 
   it("tells a silence of all once, and measures the silence of each channel from its end", async () => {
     const { lookAt, told } = watchTimes();
@@ -326,7 +373,7 @@ describe("the kit", () => {
     expect(notices).toEqual([{ ...silent, probability: expect.any(Number) }]);
     expect((await payments.health()).reasons).toContainEqual({
       code: "webhooks_silent",
-      message: `No webhook of the channel "mvola" has come since ${since}, although about 15 of 30 payments should have one. Other webhooks come. Ask the service about this channel.`,
+      message: `No webhook of the channel "mvola" has come since ${since}, although about 15 of 30 payments should have one. Other webhooks come. Ask the service about this channel. This message ends after a week.`,
     });
     await sell([sold(130, "mvola")]);
     expect(notices.slice(1)).toEqual([{ channel: "mvola", since, silentMs: 31 * minute }]);
