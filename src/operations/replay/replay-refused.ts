@@ -13,8 +13,8 @@ export interface ReplayParts<Tx> extends RecordingParts<Tx>, Pick<ReceiveParts, 
 
 /**
  * Receives a refused webhook as if the service had sent it again: verifies and decides it, and records it
- * unless this is a dry run. Returns the change; `undefined` if the webhook is recorded already, or if only
- * the spool could keep it.
+ * unless this is a dry run. Returns the change; `undefined` if the webhook is recorded already. If the store
+ * is not available, rejects and spools nothing, so that the person's name is not lost.
  *
  * @throws WebhookRejectedError if the signature does not match now
  */

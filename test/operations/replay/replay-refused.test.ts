@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { hmacSignature, MemoryStore, standardWebhooksSignature } from "tillkit";
 import { onEachDatabase } from "../../promises/processes/databases.js";
 import { closeAll, testKit } from "../../support/kit.js";
@@ -92,6 +95,22 @@ describe("a replay of a refused webhook", () => {
     expect(await replay()).toMatchObject({ changes: [{ from: "refused", to: "applied" }] });
     const { resolutions } = await store.history("c-1");
     expect(resolutions).toMatchObject([{ action: "replayed", before: "refused", after: "applied", ...by }]);
+  });
+
+  it("spools nothing while the store is away, because the spool would not keep the person's name", async () => {
+    const store = new MemoryStore();
+    await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
+    const directory = mkdtempSync(path.join(tmpdir(), "tillkit-replay-"));
+    const payments = testKit({ store, spool: { directory } });
+    const record = jest.spyOn(store, "record").mockRejectedValue(new Error("The database is restarting."));
+    const replay = () => payments.replay({ refused: signed(completedBody()), dryRun: false, ...by });
+    await expect(replay()).rejects.toThrow("restarting");
+    expect((await payments.health()).spool).toMatchObject({ records: 0 });
+    record.mockRestore();
+    expect(await replay()).toMatchObject({ changes: [{ from: "refused", to: "applied" }] });
+    expect((await store.history("c-1")).resolutions).toMatchObject([{ action: "replayed", ...by }]);
+    await closeAll();
+    rmSync(directory, { recursive: true, force: true });
   });
 
   it("reports its progress as a replay of stored webhooks does", async () => {
