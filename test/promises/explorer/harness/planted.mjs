@@ -285,8 +285,8 @@ export const planted = [
   {
     name: "sweeps that exceed what one write takes are not halved",
     file: "operations/sweep/in-groups.js",
-    text: "if (store.maxGroup === Infinity || items.length <= 1)",
-    by: "if (true)",
+    text: "if (store.maxGroup === Infinity || items.length <= 1",
+    by: "if (true",
   },
   {
     name: "the health says nothing of failing sweeps",
