@@ -360,7 +360,7 @@ export const reasons = [
     why: "equivalent: the text has no time, so it is not late",
   },
   {
-    file: "operations/health.ts",
+    file: "operations/rejections.ts",
     from: "mismatches: () => (wrong.verified",
     to: "{}",
     why: "equivalent: undefined is not ten or more either",
@@ -642,7 +642,7 @@ export const reasons = [
     why: since("message/read-lookup.test.ts"),
   },
   {
-    file: "operations/health.ts",
+    file: "operations/rejections.ts",
     from: "if (status === 429)",
     why: since("health-reasons.test.ts"),
   },
