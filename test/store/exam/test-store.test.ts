@@ -4,7 +4,8 @@ import { examineStore, testStore } from "tillkit/testing";
 import { temporaryFiles } from "../sql/support/temporary-files.js";
 import { memoryAdapter } from "../over/memory-adapter.js";
 import { defectiveReaders } from "./defective-readers.js";
-import { type Defect, defects } from "./defective-stores.js";
+import { type Claim } from "../../../src/store/contract.js";
+import { but, type Defect, defects } from "./defective-stores.js";
 
 const nextFile = temporaryFiles();
 
@@ -36,6 +37,38 @@ describe("the exam", () => {
     const checks = examOf((store) => ({ ...store, transaction: () => Promise.reject(new Error("down")) }));
     const first = checks.get("a transaction returns the result of its run, and others see its writes")!;
     await expect(first()).rejects.toThrow("down");
+  });
+});
+
+describe("a check with a second store over the same data", () => {
+  const lease = "a claimed dispatch is not claimed again while its lease lasts";
+
+  it.each([
+    ["fails where a lease holds only in the process that claimed", true],
+    ["passes where it holds in both", false],
+  ])("%s", async (_, isOfProcess) => {
+    const file = nextFile();
+    const leased: Claim[] = [];
+    const checks = new Map<string, () => Promise<void>>();
+    testStore({
+      name: "it",
+      create: async () => {
+        const store = sqliteStore(file);
+        return but(store, { claim: async (options) => keep(await store.claim(options)) });
+      },
+      reopen: async () => {
+        const store = sqliteStore(file);
+        if (!isOfProcess) return store;
+        return but(store, { claim: async (options) => [...leased, ...(await store.claim(options))] });
+      },
+      test: (name, run) => checks.set(name, run),
+    });
+    function keep(claims: Claim[]): Claim[] {
+      leased.push(...claims);
+      return claims;
+    }
+    const failure = await checks.get(`it: ${lease}`)!().catch((error: Error) => error.message);
+    expect(failure?.startsWith(`This does not hold: ${lease}.`)).toBe(isOfProcess || undefined);
   });
 });
 

@@ -1,4 +1,4 @@
-import { chmod, type FileHandle, stat } from "node:fs/promises";
+import { chmod, type FileHandle, readFile, stat, writeFile } from "node:fs/promises";
 import { type FileSystem, realFileSystem } from "../../../src/webhook/spool/spool-directory.js";
 import { keeper, spoolBench, webhook } from "./fixtures.js";
 import { systemError } from "./hooked-file-system.js";
@@ -76,6 +76,17 @@ describe("stats", () => {
     await spool.append(webhook(3));
     expect(await spool.stats()).toMatchObject({ records: 3, bytes: await size() });
     expect(lengths).toEqual([first, second - first, (await size()) - second]);
+  });
+
+  it("tell when a webhook arrived whose line was only half written at the last count", async () => {
+    await bench.open().append(webhook(1));
+    const [file] = await bench.segments();
+    const line = await readFile(file!);
+    await writeFile(file!, line.subarray(0, 20));
+    const other = bench.open();
+    expect(await other.stats()).toMatchObject({ records: 0, bytes: 20 });
+    await writeFile(file!, line);
+    expect(await other.stats()).toMatchObject({ records: 1, oldestAt: webhook(1).receivedAt });
   });
 
   it("count nothing of a segment that was drained after it was listed", async () => {

@@ -36,6 +36,22 @@ describe("the records of a transaction", () => {
     for (const keys of written) expect(keys).toEqual(keys.toSorted());
   });
 
+  it("are checked at the commit also where they were only locked", async () => {
+    const records = new Map<string, StoredRecord>();
+    const [store, another] = [storeOver(memoryAdapter(records)), storeOver(memoryAdapter(records))];
+    await saved(store, { created: [payment("p1", { metadata: { seen: 1 } }), payment("p2")] });
+    const seen: unknown[] = [];
+    await store.transaction(async (tx) => {
+      const { payments } = await store.lock(tx, { clientIds: ["p1", "p2"] });
+      const metadata = payments.find(({ clientId }) => clientId === "p1")!.metadata!;
+      seen.push(metadata);
+      if (seen.length === 1) await saved(another, { updated: [payment("p1", { metadata: { seen: 2 } })] });
+      await store.save(tx, { updated: [payment("p2", { metadata })] });
+    });
+    expect(seen).toEqual([{ seen: 1 }, { seen: 2 }]);
+    expect((await store.findMany({ clientIds: ["p2"] }))[0]).toMatchObject({ metadata: { seen: 2 } });
+  });
+
   it("are gone where one is changed and then deleted", async () => {
     const store = storeOver(memoryAdapter());
     const note = (version: number, value: object | null) => ({
