@@ -128,7 +128,7 @@ describe("the schema of the webhook", () => {
         if (at === "data.status") Object.assign(inner, { status: value });
         const plain = JSON.parse(JSON.stringify(body)) as object;
         // Only the kit knows how many decimals a currency has, and requires the time of a completed payment.
-        if (at === "value" && value === "1475.5") return;
+        if (at === "value" && typeof value === "string" && /^\d+\.\d+$/.test(value)) return;
         if (inner.status === "completed") return;
         expect({ body: plain, takes: validate(plain) }).toEqual({ body: plain, takes: takes(plain) });
       }),

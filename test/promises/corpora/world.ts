@@ -96,6 +96,8 @@ function openShop(scheme: SigningScheme, url: string, limitBytes: number): Shop 
     // Thousands of refusals come from one address here, and every answer is checked.
     webhook: { limitBytes, failures: false },
     dispatch: { concurrency: 64 },
+    // On a slow machine, a sweep would mark payments as overdue.
+    sweepMs: 24 * 60 * 60 * 1000,
   });
   const handled: TillkitEvent[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
