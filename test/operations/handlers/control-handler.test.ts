@@ -102,6 +102,23 @@ describe("a paused handler", () => {
     });
   });
 
+  it("is changed once by one key, also after other changes", async () => {
+    const { payments } = await shop(new MemoryStore());
+    const click = { ...pause, key: "click-1" };
+    expect(await payments.pauseHandler("books", click)).toMatchObject({ changed: true });
+    const resumed = { by: "Said", key: "click-2" };
+    expect(await payments.resumeHandler("books", resumed)).toMatchObject({ changed: true });
+    const again = await payments.pauseHandler("books", click);
+    expect(again).toMatchObject({ changed: false, changes: [{ did: "paused" }, { did: "resumed" }] });
+    expect(again.paused).toBeUndefined();
+    await payments.pauseHandler("books", { ...pause, key: "click-3" });
+    expect(await payments.resumeHandler("books", resumed)).toMatchObject({ changed: false, paused: pause });
+    const limit = { perSecond: 5, key: "click-4" };
+    expect(await payments.limitHandler("books", limit)).toMatchObject({ changed: true, perSecond: 5 });
+    await payments.limitHandler("books", { perSecond: null });
+    expect(await payments.limitHandler("books", limit)).toMatchObject({ changed: false });
+  });
+
   it("is the only reason of the health, however long its events wait, and other late events are told", async () => {
     let now = Date.parse("2024-05-01T10:00:00Z");
     const store = new MemoryStore() as PaymentStore;
