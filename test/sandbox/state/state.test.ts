@@ -63,8 +63,8 @@ describe("a sandbox with a state file", () => {
 
   it("is the same after a restart", async () => {
     const sandbox = await start();
-    sandbox.registerWebhook(`${merchant.url}/gone`);
     sandbox.registerWebhook(merchant.webhookUrl);
+    sandbox.registerWebhook(`${merchant.url}/gone`);
     sandbox.unregisterWebhook(`${merchant.url}/gone`);
     await createPayment(sandbox, merchant, "paid");
     await sandbox.pay("paid", { provider: "PYP" });
