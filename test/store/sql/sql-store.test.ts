@@ -85,6 +85,18 @@ describe("a transaction that the database ended in favour of another one", () =>
   });
 });
 
+it("a store makes its tables after a first try that failed", async () => {
+  const tables = tablesUnder("shop_");
+  const driver = new SqliteDriver(nextFile(), tables, resolveSqlStoreOptions());
+  const migrate = jest.spyOn(driver, "migrate").mockRejectedValueOnce(new Error("not yet"));
+  const store = new SqlStore(driver, tables);
+  await expect(saved(store, { created: [payment("p1")] })).rejects.toThrow("not yet");
+  await saved(store, { created: [payment("p1")] });
+  expect(await store.find("p1")).toEqual(payment("p1"));
+  expect(migrate).toHaveBeenCalledTimes(2);
+  await store.close();
+});
+
 it("a claim after a full one finds events that were saved meanwhile", async () => {
   const tables = tablesUnder("shop_");
   const store = new SqlStore(new SqliteDriver(nextFile(), tables, resolveSqlStoreOptions()), tables);
