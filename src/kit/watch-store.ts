@@ -40,10 +40,9 @@ export function identifier<Tx>(
   timeoutMs: number,
 ): () => Promise<string> {
   let identifying: Promise<string> | undefined;
-  const tooSlow = () => new TillkitError("store_unavailable", "The store did not answer in time.");
   return () => {
     identifying ??= store.identify(newId()).finally(() => (identifying = undefined));
-    return withTimeout(identifying, timeoutMs, tooSlow);
+    return storeInTime(identifying, timeoutMs, { unref: false });
   };
 }
 

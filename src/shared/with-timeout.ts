@@ -46,10 +46,17 @@ export async function withTimeout<T>(
   }
 }
 
-/** Settles as the call of a store does. After `ms` milliseconds, rejects with `store_unavailable`. */
-export function storeInTime<T>(call: Promise<T>, ms: number): Promise<T> {
+/**
+ * Settles as the call of a store does. After `ms` milliseconds, rejects with `store_unavailable`. By default,
+ * the process may end while the timer runs.
+ */
+export function storeInTime<T>(
+  call: Promise<T>,
+  ms: number,
+  { unref = true }: TimeoutOptions = {},
+): Promise<T> {
   const tooSlow = () => new TillkitError("store_unavailable", `The store did not answer within ${ms} ms.`);
-  return withTimeout(call, ms, tooSlow, { unref: true });
+  return withTimeout(call, ms, tooSlow, { unref });
 }
 
 /**

@@ -1,6 +1,5 @@
-import { TillkitError } from "../errors/index.js";
 import { type Notify } from "../model/notice-map.js";
-import { withTimeout } from "../shared/with-timeout.js";
+import { storeInTime } from "../shared/with-timeout.js";
 import { writeNothing } from "./recording/write-nothing.js";
 import { type Arrival, type Receipt } from "./recording/arrival.js";
 import { Recorder } from "./recording/recorder.js";
@@ -62,8 +61,7 @@ export function createIntake<Tx>(parts: RecordingParts<Tx> & { notify: Notify },
       now,
       onSetAside: ({ message: reason }, file) => notify("webhook.set_aside", { reason, file }),
     });
-  const tooSlow = () => new TillkitError("store_unavailable", "The store did not answer in time.");
-  const probe = () => withTimeout(writeNothing(store), recordTimeoutMs, tooSlow);
+  const probe = () => storeInTime(writeNothing(store), recordTimeoutMs, { unref: false });
   const keeper = new WebhookKeeper({ recorder: arriving, spool, probe, notify, maxGroup, drainMs });
 
   return {
