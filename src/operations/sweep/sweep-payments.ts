@@ -67,21 +67,20 @@ export function createSweeper<Tx>(
   let failure: { count: number; error: unknown } | undefined;
 
   async function sweepOnce(): Promise<Swept> {
-    let looking: Promise<number> | undefined;
-    const look = () => (looking = lookups?.sweep());
-    const raised = await storeInTime(raiseAll(look), maxRaisingMs);
+    const { looking, ...raised } = await storeInTime(raiseAll(), maxRaisingMs);
     // From here on, `sweep` starts a new sweep, which joins the lookups that may still run.
     running = undefined;
     return { ...raised, lookups: (await looking) ?? 0 };
   }
 
-  async function raiseAll(look: () => Promise<number> | undefined): Promise<Omit<Swept, "lookups">> {
+  /** Starts the lookups, and raises the events. Resolves while the lookups, `looking`, may still run. */
+  async function raiseAll() {
     // Events need the handlers of this process to be registered.
     await parts.ready();
     // A webhook that is being matched is locked, and would be skipped.
     await recorder.matched();
     // An error of the lookups does not prevent the events. The error rejects the sweep at its end.
-    const looking = look();
+    const looking = lookups?.sweep();
     if (looking)
       await withTimeout(
         looking.catch(() => {}),
@@ -94,7 +93,7 @@ export function createSweeper<Tx>(
     const announced = await announce();
     await silence.look();
     if (overdue + unmatched + announced > 0) parts.announceEvents();
-    return { overdue, unmatched };
+    return { overdue, unmatched, looking };
   }
 
   return {
