@@ -60,8 +60,9 @@ export function describeUnknown(given: unknown, known: object): string | undefin
   return first && `"${first.name}" ${first.message}`;
 }
 
-/** Returns a sentence with the name that was probably meant, or with all names. */
+/** Returns a sentence with the name that was probably meant, or with all names. Empty without names. */
 export function suggestion(name: string, names: readonly string[]): string {
+  if (names.length === 0) return "";
   const meant = nearest(name, names);
   return meant === undefined ? `The names are ${names.join(", ")}.` : `Did you mean ${meant}?`;
 }

@@ -19,12 +19,11 @@ export function parseOrThrowMisuse<T>(schema: z.ZodType<T>, value: unknown, refu
 
 /** Returns the schema of an object. The error for an unknown field suggests the name of a known field. */
 export function strictObject<Shape extends z.ZodRawShape>(shape: Shape) {
-  const names = Object.keys(shape);
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === "unrecognized_keys"
         ? issue.keys
-            .map((key) => `"${key}" is not known. ${names.length > 0 ? suggestion(key, names) : ""}`.trim())
+            .map((key) => `"${key}" is not known. ${suggestion(key, Object.keys(shape))}`.trim())
             .join(" ")
             .replace(/\.$/, "")
         : undefined,
