@@ -56,6 +56,21 @@ function restore(records: Map<string, StoredRecord>, copy: ReadonlyMap<string, S
   for (const [key, record] of copy) records.set(key, record);
 }
 
+/** Deletes all webhooks from the records of an adapter. */
+function deleteWebhooks(records: Map<string, StoredRecord>): void {
+  for (const key of records.keys()) if (/^(webhooks|receipts|webhook-times)\//.test(key)) records.delete(key);
+}
+
+/** A started process of a shop over records in memory, and its check. */
+async function startInMemory() {
+  const check = catchCheck();
+  const records = new Map<string, StoredRecord>();
+  const store = storeOver({ ...memoryAdapter(records), durable: true });
+  const payments = testKit({ store });
+  await payments.start();
+  return { check, records, store, payments };
+}
+
 /** Resolves when the kit has told that its store went back. */
 const toldBy = <Tx>(payments: Payments<SignedField, Tx>) =>
   new Promise((resolve) => {
@@ -197,19 +212,14 @@ describe("a store that went back in time", () => {
     payments.onPaymentCompleted(() => {});
     await expect(payments.start()).rejects.toBe(away);
     await payments.receiveWebhook(signed(completedBody()));
-    for (const key of records.keys())
-      if (/^(webhooks|receipts|webhook-times)\//.test(key)) records.delete(key);
+    deleteWebhooks(records);
     const error = toldBy(payments);
     check();
     expect(await error).toMatchObject({ code: "store_went_back" });
   });
 
   it("is told although a check had failed in between", async () => {
-    const check = catchCheck();
-    const records = new Map<string, StoredRecord>();
-    const store = storeOver({ ...memoryAdapter(records), durable: true });
-    const payments = testKit({ store });
-    await payments.start();
+    const { check, records, store, payments } = await startInMemory();
     await payments.receiveWebhook(signed(completedBody()));
     const away = new Promise<void>((resolve) => {
       jest.spyOn(store, "webhooks").mockImplementationOnce(async () => {
@@ -219,8 +229,7 @@ describe("a store that went back in time", () => {
     });
     check();
     await away;
-    for (const key of records.keys())
-      if (/^(webhooks|receipts|webhook-times)\//.test(key)) records.delete(key);
+    deleteWebhooks(records);
     const error = toldBy(payments);
     // A check that still runs is joined.
     await setImmediate();
@@ -229,11 +238,7 @@ describe("a store that went back in time", () => {
   });
 
   it("is told for a webhook that was recorded while a check failed", async () => {
-    const check = catchCheck();
-    const records = new Map<string, StoredRecord>();
-    const store = storeOver({ ...memoryAdapter(records), durable: true });
-    const payments = testKit({ store });
-    await payments.start();
+    const { check, records, store, payments } = await startInMemory();
     await payments.receiveWebhook(signed(completedBody()));
     const copy = new Map(records);
     let fail!: () => void;
@@ -261,11 +266,7 @@ describe("a store that went back in time", () => {
   });
 
   it("is told although a check had never ended", async () => {
-    const check = catchCheck();
-    const records = new Map<string, StoredRecord>();
-    const store = storeOver({ ...memoryAdapter(records), durable: true });
-    const payments = testKit({ store });
-    await payments.start();
+    const { check, records, store, payments } = await startInMemory();
     const copy = new Map(records);
     await payments.receiveWebhook(signed(completedBody()));
     const error = toldBy(payments);
@@ -280,10 +281,7 @@ describe("a store that went back in time", () => {
   });
 
   it("is told while the process runs where another database took its place", async () => {
-    const check = catchCheck();
-    const store = storeOver({ ...memoryAdapter(), durable: true });
-    const payments = testKit({ store });
-    await payments.start();
+    const { check, store, payments } = await startInMemory();
     jest.spyOn(store, "identify").mockResolvedValue("another");
     const error = toldBy(payments);
     check();
