@@ -19,7 +19,7 @@ export function endDispatchers(): void {
   });
 }
 
-/** Makes a dispatcher that claims again only after a wake or the end of a run. Records its claims and notices. */
+/** Makes a dispatcher without polls. Records its claims and notices. */
 export function setUp(over: Partial<DispatcherOptions<MemoryTx>> = {}) {
   const store = new MemoryStore();
   const claims: ClaimOptions[] = [];

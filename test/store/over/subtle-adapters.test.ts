@@ -178,7 +178,7 @@ const nested: Spoil = (_, records) => {
   };
 };
 
-/** Locks one record after the other without a pause, unless it waits. Rejects where two transactions wait for each other. */
+/** Locks records one by one. Rejects where two transactions wait for each other. */
 const deadlocked: Spoil = (adapter, records) => {
   const locks = lockedIn.get(records) ?? { holders: new Map(), waiting: new Map() };
   lockedIn.set(records, locks);
@@ -554,7 +554,7 @@ describe("the exam of an adapter with a subtle mistake", () => {
     });
   });
 
-  /** Examines an adapter whose transactions also write rows of the application. Returns the checks that failed. */
+  /** Examines an adapter that also writes rows of the application. Returns the failed checks. */
   async function examineRows({ late, lost }: { late: "refused" | "made"; lost: Error }) {
     const rows = new Set<string>();
     const open = new Map<object, string[]>();

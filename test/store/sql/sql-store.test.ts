@@ -28,7 +28,7 @@ describe("a transaction that the database ended in favour of another one", () =>
     "The transaction was ended in favour of another one.",
   );
 
-  /** Opens a store with a leased and a dead dispatch. Every other transaction then fails, the first one too. */
+  /** Opens a store with a leased and a dead dispatch. Then every second transaction fails, beginning with the first. */
   async function openConflicting() {
     const tables = tablesUnder("shop_");
     const driver: Driver<unknown> = new SqliteDriver(nextFile(), tables, resolveSqlStoreOptions());

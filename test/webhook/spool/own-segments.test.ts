@@ -9,7 +9,7 @@ import { gate, systemError } from "./hooked-file-system.js";
 const heartbeatMs = 1000;
 const segment = (name: string, mtimeMs: number) => ({ name, size: 1, mtimeMs });
 
-/** Makes the segments of one spool. Its file system notes heartbeats with their time, and renames without one. */
+/** Makes the segments of one spool, and a list of their heartbeats and renames. */
 function owned(failures: Partial<Record<string, string>> = {}) {
   const disk: { wait?: Promise<void> } = {};
   const beats: [string, number][] = [];
