@@ -59,12 +59,20 @@ describe("a server that is not what its language says", () => {
     it("is left out on PostgreSQL, because no server is named", () => expect(postgresUrl).toBeUndefined());
   else
     it("is warned about where nobody has examined it, on PostgreSQL, and not where it is PostgreSQL", async () => {
-      const yugabyte = "PostgreSQL 15.12-YB-2025.1.0.0-b0 on x86_64-pc-linux-gnu";
-      const unexamined = claimingPostgres(postgresUrl, yugabyte);
-      expect(await unexamined.store.warnings()).toEqual([
-        expect.stringMatching(/^database_unexamined: The database is YugabyteDB/),
-      ]);
-      await unexamined.end();
+      const claims = [
+        ["PostgreSQL 15.12-YB-2025.1.0.0-b0 on x86_64-pc-linux-gnu", "YugabyteDB"],
+        // PGAdapter of Spanner says this.
+        ["PostgreSQL 14.1", 'an unknown product with the version "PostgreSQL 14.1"'],
+      ] as const;
+      for (const [version, product] of claims) {
+        const unexamined = claimingPostgres(postgresUrl, version);
+        expect(await unexamined.store.warnings()).toEqual([
+          expect.stringContaining(
+            `database_unexamined: The database is ${product}, which was never examined.`,
+          ),
+        ]);
+        await unexamined.end();
+      }
       const pool = new Pool({ connectionString: postgresUrl });
       const tables = tablePrefixes((sql) => pool.query(sql));
       const warnings = await postgresStore(pool, { tablePrefix: tables.next() }).warnings();

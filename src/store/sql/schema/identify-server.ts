@@ -35,13 +35,15 @@ const postgresProducts: readonly Product[] = [
   { product: "CockroachDB", says: /cockroach|\bcrdb_/i },
   { product: "YugabyteDB", says: /-YB-|yugabyte|\byb_/i },
   { product: "Citus", says: /\bcitus\b/i },
-  // Other servers that name themselves PostgreSQL also give a minor version and a platform.
+  // Other servers that name themselves PostgreSQL also give a minor version.
   { product: "Aurora DSQL", says: /\bdsql\b|^PostgreSQL \d+$/im },
   { product: "Amazon Redshift", says: /redshift/i },
   { product: "Greenplum", says: /greenplum|cloudberry/i },
   { product: "Materialize", says: /materialize/i },
   { product: "RisingWave", says: /risingwave/i },
   { product: "Spanner", says: /spanner/i },
+  { product: "CedarDB", says: /cedardb/i },
+  { product: "H2", says: /\bH2\b/ },
   { product: "QuestDB", says: /questdb/i },
   { product: "CrateDB", says: /^CrateDB/m },
   { product: "openGauss", says: /opengauss|gaussdb/i },
@@ -50,6 +52,9 @@ const postgresProducts: readonly Product[] = [
   { product: "Yellowbrick", says: /yellowbrick/i },
   { product: "Hologres", says: /hologres/i },
   { product: "OrioleDB", says: /orioledb/i },
+  { product: "Doltgres", says: /doltgres/i },
+  { product: "GreptimeDB", says: /greptime/i },
+  { product: "ShardingSphere-Proxy", says: /shardingsphere/i },
 ];
 
 /**
@@ -65,23 +70,34 @@ const mysqlProducts: readonly Product[] = [
   { product: "Vitess", says: /vitess|planetscale/i },
   { product: "SingleStore", says: /singlestore|memsql/i },
   { product: "OceanBase", says: /oceanbase|^ob_/im },
-  { product: "PolarDB-X", says: /polardb-?x|-TDDL-/i },
-  { product: "StarRocks", says: /starrocks/i },
-  { product: "Doris", says: /\bdoris\b/i },
+  { product: "PolarDB-X", says: /polardb-?x|-(?:TDDL|PXC)-/i },
+  { product: "StarRocks", says: /starrocks|^pipeline_dop$/im },
+  { product: "Doris", says: /\bdoris\b|selectdb|velodb/i },
   { product: "Dolt", says: /\bdolt\b/i },
-  { product: "ClickHouse", says: /clickhouse/i },
+  // MySQL and MariaDB have versions of three numbers.
+  { product: "ClickHouse", says: /clickhouse|^\d+(?:\.\d+){3}$/im },
   { product: "MatrixOne", says: /matrixone/i },
   { product: "Databend", says: /databend/i },
   { product: "GreptimeDB", says: /greptime/i },
   { product: "GoldenDB", says: /goldendb/i },
   { product: "Readyset", says: /readyset/i },
+  { product: "ShardingSphere-Proxy", says: /shardingsphere/i },
+  { product: "Mycat", says: /\bmycat\b/i },
+  { product: "DBLE", says: /\bdble\b/i },
+  { product: "StoneDB", says: /stonedb/i },
+  { product: "GBase", says: /\bgbase\b/i },
 ];
 
-/** Identifies a server that uses PostgreSQL's protocol. */
+/**
+ * Identifies a server that uses PostgreSQL's protocol. PostgreSQL and its forks name their compiler. Other
+ * products, such as PGAdapter of Spanner, also call themselves PostgreSQL, but name no compiler.
+ */
 export function identifyPostgres(names: ServerNames): KnownServer {
   const found = productOf(postgresProducts, names);
-  if (found || /^(PostgreSQL|EnterpriseDB|EDB)\b/.test(names.version)) return found ?? examined;
-  return { verdict: "unexamined", product: JSON.stringify(names.version.slice(0, 80)) };
+  if (found) return found;
+  if (/^(PostgreSQL|EnterpriseDB|EDB)\b.*\bcompiled by\b/.test(names.version)) return examined;
+  const version = JSON.stringify(names.version.slice(0, 80));
+  return { verdict: "unexamined", product: `an unknown product with the version ${version}` };
 }
 
 /**
@@ -140,7 +156,8 @@ export async function askMysql(session: Session): Promise<KnownServer> {
     [],
   );
   const found = await session.run(
-    "show variables where variable_name in ('tidb_current_ts', 'memsql_version', 'ob_query_timeout')",
+    `show variables where variable_name in
+      ('tidb_current_ts', 'memsql_version', 'ob_query_timeout', 'pipeline_dop')`,
     [],
   );
   const features = found.rows.map((row) => String(Object.values(row)[0]));
