@@ -20,7 +20,7 @@ export function firstPaid(attempts: readonly Payment[]): Payment | undefined {
  * Returns the last attempt that follows this payment by `replacedBy`, or the payment itself. Does not compare
  * times, because the clocks of two hosts may differ. If the last attempt is adopted, returns an attempt that
  * the kit made, if there is one. The kit may have made this attempt while the adopted payment was being
- * stored.
+ * stored. Otherwise returns the payment that was adopted last, because only its time orders it.
  */
 export function newestAttempt(payment: Payment, attempts: readonly Payment[]): Payment {
   const following = new Map(attempts.map((attempt) => [attempt.clientId, attempt]));
@@ -32,9 +32,12 @@ export function newestAttempt(payment: Payment, attempts: readonly Payment[]): P
     newest = next;
   }
   if (newest.returnKeyHash !== undefined) return newest;
-  const isMade = ({ returnKeyHash, replacedBy }: Payment): boolean =>
-    returnKeyHash !== undefined && replacedBy === undefined;
-  return attempts.find(isMade) ?? newest;
+  const last = attempts.filter(({ replacedBy }) => replacedBy === undefined);
+  const placeOf = ({ createdAt, clientId }: Payment): string => `${createdAt} ${clientId}`;
+  return (
+    last.find(({ returnKeyHash }) => returnKeyHash !== undefined) ??
+    last.reduce((one, other) => (placeOf(one) < placeOf(other) ? other : one), newest)
+  );
 }
 
 /** Returns whether a stored payment belongs to the shop with this prefix. An adopted payment always does. */

@@ -51,6 +51,24 @@ it("the newest attempt beside an adopted payment is none that another one replac
   expect(newestAttempt(adopted, [replaced, newest, adopted])).toBe(newest);
 });
 
+it("the newest of adopted payments is the one that was adopted last, unless an attempt replaced it", () => {
+  const adopted = (clientId: string, second: number, over: Partial<Payment> = {}) =>
+    pendingPayment({ clientId, createdAt: `2026-11-20T10:00:0${second}.000Z`, ...over });
+  const [first, last] = [adopted("c-9", 1), adopted("c-1", 2)];
+  const replaced = adopted("c-2", 3, { replacedBy: "c-0" });
+  for (const paid of [first, last]) {
+    expect(newestAttempt(paid, [first, replaced, last])).toBe(last);
+    expect(newestAttempt(paid, [last, first])).toBe(last);
+  }
+  expect(newestAttempt(first, [])).toBe(first);
+  const sameTime = adopted("c-8", 1);
+  for (const all of [
+    [first, sameTime],
+    [sameTime, first],
+  ])
+    expect(newestAttempt(sameTime, all)).toBe(first);
+});
+
 describe("a payment of an order", () => {
   const paid = (n: number, over: Partial<Payment> = {}) =>
     pendingPayment({

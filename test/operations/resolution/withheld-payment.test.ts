@@ -167,6 +167,19 @@ onEachDatabase("a payment of another amount than was asked for last", (kind) => 
     expect(await recorded()).toEqual(["payment.paid_other_amount"]);
   });
 
+  it("is every adopted payment whose amount differs from that of the payment adopted last", async () => {
+    let now = Date.parse("2026-11-20T10:00:00.000Z");
+    const payments = bench.shop({ now: () => new Date((now += 1000)) });
+    await payments.adopt({ clientId: "old-2", serviceId: "s-2", reference, total: kmf("5") });
+    await payments.adopt({ clientId: "old-1", serviceId: "s-1", reference, total: kmf("147500") });
+    await paid(payments, "old-2");
+    expect(await recorded()).toEqual(["payment.paid_other_amount"]);
+    expect((await events())[0]).toMatchObject({ lastAsked: { clientId: "old-1", total: kmf("147500") } });
+    await expect(ask(payments, "147500")).rejects.toThrow("old-1, asks for 147500 KMF");
+    await paid(payments, "old-1");
+    expect(await recorded()).toEqual(["payment.paid_other_amount", "payment.completed"]);
+  });
+
   it("is decided under the locks of its order, also beside the call that replaces it", async () => {
     const [payments, other] = [bench.shop(), bench.shop()];
     const { clientId } = await ask(payments, "5");

@@ -157,7 +157,8 @@ function byCompletion(): string {
     total: { value: "1500", currency: "KMF" },
   });
   const facts = (payment: Payment, siblings: Payment[]): string => {
-    const decision = decide(payment, reportOf("completed"), { siblings: [...siblings, same, other] });
+    const replacing = [same, other].filter(({ clientId }) => clientId === payment.replacedBy);
+    const decision = decide(payment, reportOf("completed"), { siblings: [...siblings, ...replacing] });
     if (decision.outcome !== "applied") return decision.outcome;
     return decision.facts
       .map((fact) => code(fact.type) + (fact.type === "payment.paid_late" ? ` (${fact.because})` : ""))

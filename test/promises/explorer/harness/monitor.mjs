@@ -14,6 +14,7 @@ function readFacts(rawBody) {
 }
 
 const isSame = (a, b) => a.value === b.value && a.currency === b.currency;
+const placeOf = ({ createdAt, clientId }) => `${createdAt} ${clientId}`;
 const fixed = ["clientId", "reference", "createdAt"];
 
 /** Checks what must hold at every moment: at each commit, and at each answer that a process sends. */
@@ -41,17 +42,21 @@ export class Monitor {
 
   /**
    * Called with each event that is committed. An order is fulfilled only by the amount that the shop asked for last: that of the
-   * newest attempt that the kit made. Attempts are stored in the order in which they were made. `seen`: the payments that were committed
-   * when the transaction of the event locked its own. An attempt of the same moment is not among them.
+   * newest attempt that the kit made, or else that of the payment that was adopted last. Attempts are stored in the order in which they
+   * were made. `seen`: the payments that were committed when the transaction of the event locked its own. An attempt of the same moment
+   * is not among them.
    */
   onEvent({ type, clientId }, seen) {
     if (type !== "payment.completed" && type !== "payment.paid_other_amount") return;
     const { payments } = this.#parts.database;
     const { reference, total } = payments.get(clientId);
-    const newest = this.#attemptsOf(reference)
-      .filter((one) => one.returnKeyHash !== undefined && seen.has(one.clientId))
-      .at(-1);
-    const isOther = newest !== undefined && !isSame(newest.total, total);
+    const attempts = this.#attemptsOf(reference).filter(
+      (one) => one.clientId === clientId || seen.has(one.clientId),
+    );
+    const newest =
+      attempts.findLast((one) => one.returnKeyHash !== undefined) ??
+      attempts.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)).at(-1);
+    const isOther = !isSame(newest.total, total);
     if (type === "payment.completed" && isOther)
       this.#world.violate(
         "G",

@@ -189,8 +189,8 @@ export const planted = [
   {
     name: "an adopted payment of an earlier amount completes the order",
     file: "model/attempts.js",
-    text: "return attempts.find(isMade) ?? newest;",
-    by: "return newest;",
+    text: "last.find(({ returnKeyHash }) => returnKeyHash !== undefined) ??",
+    by: "",
   },
   {
     name: "a later status replaces `completed`",
