@@ -23,6 +23,9 @@ const drainMs = 10_000;
 /** The maximum time in which the store can close. The store may wait for a transaction that hangs. */
 const maxStoreCloseMs = 20_000;
 
+/** The maximum time in which the last webhooks are kept and the spool closes. The spool's disk may hang. */
+const maxKeeperCloseMs = 20_000;
+
 /**
  * The maximum time in which a sweep and the lookups can end. The sweep and the lookups may wait for a store
  * that hangs.
@@ -31,13 +34,25 @@ const maxIdleMs = 5000;
 
 /** Returns `start` and `close` of the kit, which start and stop its work in the background. */
 export function createBackground<Tx>(
-  { store, ready, refused }: Core<Tx>,
+  { store, ready, refused, logger }: Core<Tx>,
   { dispatches, sweepMs }: Pick<ResolvedOptions, "dispatches" | "sweepMs">,
   { dispatcher, intake, lookups, sweeper, watch }: BackgroundParts<Tx>,
 ) {
   let timer: NodeJS.Timeout | undefined;
   let stopWaking: (() => void) | undefined;
   let isClosed = false;
+
+  /** Closes the spool. The service sends a webhook again that got no answer by then. */
+  async function closeKeeper(): Promise<void> {
+    const { keeper } = intake;
+    const closed = keeper.close().then(() => true);
+    if (await withTimeout(closed, maxKeeperCloseMs)) return;
+    logger.error(
+      { pending: keeper.pending },
+      `the spool did not close within ${maxKeeperCloseMs} ms, because its disk or the store hangs; ` +
+        `${keeper.pending} webhooks got no answer, and the next process records the webhooks of the spool`,
+    );
+  }
 
   return {
     async start(options: { keepAlive?: boolean } = {}): Promise<void> {
@@ -73,7 +88,7 @@ export function createBackground<Tx>(
           () => watch.close().then(() => withTimeout(sweeper.idle(), maxIdleMs)),
           () => dispatcher.stop(drainMs),
         ],
-        [() => intake.keeper.close(), () => withTimeout(Promise.resolve(refused?.close()), maxIdleMs)],
+        [closeKeeper, () => withTimeout(Promise.resolve(refused?.close()), maxIdleMs)],
         [() => withTimeout(store.close(), maxStoreCloseMs)],
       ];
       const errors: unknown[] = [];

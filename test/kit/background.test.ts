@@ -1,10 +1,23 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import pino from "pino";
 import { MemoryStore, type MemoryTx, TillkitError } from "tillkit";
 import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
 import { until } from "../webhook/spool/fixtures.js";
+
+/** Lets each sync of a file's content wait for `goOn`. `hangs` resolves when the first one waits. */
+async function hangingDisk(folder: string) {
+  const handle = await open(path.join(folder, "any"), "w");
+  await handle.close();
+  let goOn!: () => void;
+  const waiting = new Promise<void>((resolve) => (goOn = resolve));
+  const datasync = jest.spyOn(Object.getPrototypeOf(handle) as FileHandle, "datasync");
+  const hangs = new Promise<void>((resolve) => datasync.mockImplementation(() => (resolve(), waiting)));
+  return { hangs, goOn };
+}
 
 let directory: string;
 beforeEach(() => {
@@ -214,6 +227,34 @@ it("close ends after 20 seconds although the store does not close", async () => 
     jest.useRealTimers();
     store.close = async () => {};
   }
+});
+
+it("close ends after 20 seconds although a sync of the spool never ends, and logs what was left", async () => {
+  const store = new MemoryStore();
+  store.record = () => Promise.reject(new Error("The database is restarting."));
+  const lines: string[] = [];
+  const logger = pino({ level: "error" }, { write: (line: string) => void lines.push(line) });
+  const payments = testKit<never, MemoryTx>({ store, logger, spool: { directory } });
+  const disk = await hangingDisk(directory);
+  void payments.receiveWebhook(signed(completedBody())).catch(() => {});
+  await disk.hangs;
+  const close = jest.spyOn(store, "close");
+  jest.useFakeTimers({ doNotFake: ["performance", "nextTick", "setImmediate", "queueMicrotask"] });
+  try {
+    const closed = payments.close();
+    await jest.advanceTimersByTimeAsync(19_999);
+    expect(close).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+    await closed;
+  } finally {
+    jest.useRealTimers();
+    disk.goOn();
+  }
+  expect(close).toHaveBeenCalled();
+  expect(JSON.parse(lines.at(-1)!)).toMatchObject({
+    pending: 1,
+    msg: expect.stringContaining("1 webhooks got no answer") as unknown,
+  });
 });
 
 it("close closes every part although others fail, and rejects with the first error", async () => {

@@ -100,7 +100,8 @@ export class WebhookKeeper {
   verified = 0;
   /** The last webhook, if it was refused. `payments.health` tries to keep it again. */
   #refused: Arrival | undefined;
-  #pending = 0;
+  /** The number of webhooks that have no result yet. */
+  pending = 0;
   readonly #closing: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
   #draining: Promise<unknown> | undefined;
@@ -115,7 +116,7 @@ export class WebhookKeeper {
    * @param isNew - Whether the webhook has just been verified. `false` for a second try.
    */
   keep(arrival: Arrival, isNew = true): Promise<Receipt> {
-    this.#pending += 1;
+    this.pending += 1;
     if (isNew) this.verified += 1;
     // Not an async function, because this function runs for every webhook, and most need only the recorder.
     return this.#parts.recorder.record(arrival).then(
@@ -142,12 +143,11 @@ export class WebhookKeeper {
     this.#drain();
   }
 
-  /** Resolves when every pending webhook has its result and the spool is closed. */
+  /** Resolves when every pending webhook has its result and the spool is closed, which has no limit. */
   async close(): Promise<void> {
     this.#isClosing = true;
     clearInterval(this.#timer);
-    // This wait ends, because each pending webhook has a deadline.
-    if (this.#pending > 0) await new Promise<void>((resolve) => this.#closing.push(resolve));
+    if (this.pending > 0) await new Promise<void>((resolve) => this.#closing.push(resolve));
     // Closing the spool stops a drain after its current webhook.
     await this.#parts.spool?.close();
     await this.#draining;
@@ -171,8 +171,8 @@ export class WebhookKeeper {
   }
 
   #end(): void {
-    this.#pending -= 1;
-    if (this.#pending === 0) for (const resolve of this.#closing.splice(0)) resolve();
+    this.pending -= 1;
+    if (this.pending === 0) for (const resolve of this.#closing.splice(0)) resolve();
   }
 
   async #spoolOrReject(arrival: Arrival, cause: unknown): Promise<Receipt> {
