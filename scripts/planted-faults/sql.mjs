@@ -367,8 +367,8 @@ export const postgresFaults = [
   },
   {
     about: "a lock of the migration is not taken",
-    file: "store/sql/postgres/postgres-driver.ts",
-    from: 'await tx.run("select pg_advisory_xact_lock(hashtext(?))", [`tillkit ${this.#tables.meta}`]);',
+    file: "store/sql/postgres/migrations.ts",
+    from: 'await tx.run("select pg_advisory_xact_lock(hashtext(?))", [`tillkit ${schema.tables.meta}`]);',
     to: "",
     test: postgresExam,
     title: "makes the tables",

@@ -48,7 +48,7 @@ export function sqliteStore(
  * than handlers run at the same time. Otherwise handlers can prevent the recording of webhooks.
  *
  * Rejections: `driver_missing`, `store_unavailable`, `store_busy` (a lock not free within `busyTimeoutMs`),
- * `schema_too_new`, `store_closed`.
+ * `schema_too_new`, `database_unexamined` (another product that refuses the kit's tables), `store_closed`.
  *
  * @param urlOrPool - An address `postgres://…`, or a `Pool` of pg. For an address, the store makes its own
  * pool (`maxConnections` clients, 3 s to connect), and `close()` closes this pool. The address names one
@@ -86,8 +86,8 @@ function splitOptions(address: string): [string, SqlStoreOptions] {
  *
  * Rejections: `driver_missing`, `store_unavailable`, `store_busy` (a lock not free in `busyTimeoutMs`,
  * rounded up to seconds; with the caller's pool, in the time that the server sets), `schema_too_new`,
- * `database_refused` (a product that breaks the store's guarantees), `option_invalid` (unsafe settings of the
- * sessions), `store_closed`.
+ * `database_refused` (a product that breaks the store's guarantees), `database_unexamined` (another product
+ * that refuses the kit's tables), `option_invalid` (unsafe settings of the sessions), `store_closed`.
  *
  * @param urlOrPool - An address `mysql://…`, or a pool of mysql2, which the caller closes. For an address,
  * the store makes its own pool (`maxConnections` connections, 3 s to connect), and `close()` closes this

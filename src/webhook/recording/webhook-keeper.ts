@@ -31,6 +31,7 @@ const storeCodes: readonly ErrorCode[] = [
   "path_exposed",
   "schema_too_new",
   "database_refused",
+  "database_unexamined",
 ];
 
 /** The codes of errors that mean that the spool does not work. */

@@ -7,6 +7,8 @@ import { tablePrefixes } from "./support/table-prefixes.js";
 /** A store over a server that says of itself what the test says, and the end of its pool. */
 interface Claiming {
   store: SqlPaymentStore;
+  /** Creates a table that has the name of a table of the kit, so that the server refuses the kit's table. */
+  refuseTables: () => Promise<unknown>;
   end: () => Promise<unknown>;
 }
 
@@ -25,8 +27,10 @@ function claimingPostgres(connectionString: string, version: string): Claiming {
         ? Promise.resolve({ rows: [{ version, citus: null }], rowCount: 1, command: "SELECT" })
         : query(sql, ...rest);
   });
-  const store = postgresStore(pool, { tablePrefix: tables.next() });
-  return { store, end: () => tables.dropAll().then(() => pool.end()) };
+  const tablePrefix = tables.next();
+  const store = postgresStore(pool, { tablePrefix });
+  const refuseTables = () => pool.query(`create table ${tablePrefix}payments (other int)`);
+  return { store, refuseTables, end: () => tables.dropAll().then(() => pool.end()) };
 }
 
 function claimingMysql(uri: string, version: string): Claiming {
@@ -48,8 +52,18 @@ function claimingMysql(uri: string, version: string): Claiming {
             : (member as Query).call(target, sql, ...rest);
       },
     });
-  const store = mysqlStore(claiming, { tablePrefix: tables.next() });
-  return { store, end: () => tables.dropAll().then(() => pool.end()) };
+  const tablePrefix = tables.next();
+  const store = mysqlStore(claiming, { tablePrefix });
+  const refuseTables = () => pool.query(`create table ${tablePrefix}payments (other int)`);
+  return { store, refuseTables, end: () => tables.dropAll().then(() => pool.end()) };
+}
+
+/** Lets the server refuse the kit's tables. Returns the error of the migration. */
+async function refusalOf({ store, refuseTables, end }: Claiming): Promise<unknown> {
+  await refuseTables();
+  const error: unknown = await store.migrate().catch((thrown: unknown) => thrown);
+  await end();
+  return error;
 }
 
 const [postgresUrl, mysqlUrl] = [serverUrl("postgres"), serverUrl("mysql")];
@@ -57,7 +71,7 @@ const [postgresUrl, mysqlUrl] = [serverUrl("postgres"), serverUrl("mysql")];
 describe("a server that is not what its language says", () => {
   if (postgresUrl === undefined)
     it("is left out on PostgreSQL, because no server is named", () => expect(postgresUrl).toBeUndefined());
-  else
+  else {
     it("is warned about where nobody has examined it, on PostgreSQL, and not where it is PostgreSQL", async () => {
       const claims = [
         ["PostgreSQL 15.12-YB-2025.1.0.0-b0 on x86_64-pc-linux-gnu", "YugabyteDB"],
@@ -81,6 +95,19 @@ describe("a server that is not what its language says", () => {
       await pool.end();
     });
 
+    it("is named where it refuses the tables and nobody has examined it, on PostgreSQL", async () => {
+      expect(await refusalOf(claimingPostgres(postgresUrl, "CockroachDB CCL v24.3.0"))).toMatchObject({
+        code: "database_unexamined",
+        message: expect.stringContaining(
+          "is CockroachDB, which was never examined, and refuses the kit's tables",
+        ),
+        cause: { code: "42P07" },
+      });
+      const postgres = "PostgreSQL 16.6 on x86_64-pc-linux-gnu, compiled by gcc (GCC) 9.5.0, 64-bit";
+      expect(await refusalOf(claimingPostgres(postgresUrl, postgres))).toMatchObject({ code: "42P07" });
+    });
+  }
+
   if (mysqlUrl === undefined)
     it("is left out on MySQL, because no server is named", () => expect(mysqlUrl).toBeUndefined());
   else {
@@ -99,6 +126,16 @@ describe("a server that is not what its language says", () => {
         expect.stringMatching(/^database_unexamined: The database is Vitess/),
       ]);
       await vitess.end();
+    });
+
+    it("is named where it refuses the tables and nobody has examined it, on MySQL", async () => {
+      const code = "ER_KEY_COLUMN_DOES_NOT_EXITS";
+      expect(await refusalOf(claimingMysql(mysqlUrl, "8.0.30-Vitess"))).toMatchObject({
+        code: "database_unexamined",
+        message: expect.stringContaining("is Vitess, which was never examined, and refuses the kit's tables"),
+        cause: { code },
+      });
+      expect(await refusalOf(claimingMysql(mysqlUrl, "8.0.36"))).toMatchObject({ code });
     });
   }
 });

@@ -5,7 +5,7 @@ import { type Session, type SqlResult } from "../driver/sql-tx.js";
 import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { AnswerLimits } from "../pooled/answer-limits.js";
 import { endsOf, isGone, replicationWarning, takeOpen } from "../pooled/connections.js";
-import { askMysql, refuseUnsafeServer, serverWarnings } from "../schema/identify-server.js";
+import { askMysql, migrateKnown, refuseUnsafeServer, serverWarnings } from "../schema/identify-server.js";
 import { readVersion } from "../schema/migrate.js";
 import { type Tables } from "../tables/names.js";
 import { migrateMysql } from "./migrate-mysql.js";
@@ -77,9 +77,11 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     this.#pool ??= await this.#open();
     await this.#onConnection(async (session) => {
       await refuseUnsafeSession(session);
-      refuseUnsafeServer(await askMysql(session));
-      this.dialect.hasSeveralWriters = await hasSeveralWriters(session);
-      await migrateMysql(session, this.#tables);
+      const server = refuseUnsafeServer(await askMysql(session));
+      await migrateKnown(server, this.dialect, async () => {
+        this.dialect.hasSeveralWriters = await hasSeveralWriters(session);
+        await migrateMysql(session, this.#tables);
+      });
     }, "migration");
   }
 

@@ -1,4 +1,5 @@
-import { type Schema } from "../schema/migrate.js";
+import { type Session } from "../driver/sql-tx.js";
+import { applyMissingSteps, type Schema } from "../schema/migrate.js";
 import { needsStep, withheldStep } from "../schema/shared-steps.js";
 import { type Tables } from "../tables/names.js";
 
@@ -29,6 +30,14 @@ export function postgresSchema(tables: Tables): Schema {
     setVersion: `insert into ${tables.meta} (name, value) values ('version', ?)
       on conflict (name) do update set value = excluded.value`,
   };
+}
+
+/** Upgrades the tables in the open transaction, and keeps other processes out until its end. */
+export async function upgradeAlone(tx: Session, schema: Schema): Promise<void> {
+  // Other processes wait for the first one's migration, which may exceed `busyTimeoutMs`.
+  await tx.run("set local lock_timeout = '60s'", []);
+  await tx.run("select pg_advisory_xact_lock(hashtext(?))", [`tillkit ${schema.tables.meta}`]);
+  await applyMissingSteps(tx, schema);
 }
 
 /** The type of ids. This type sorts ids by their bytes, independent of the collation of the database. */

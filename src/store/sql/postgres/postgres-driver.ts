@@ -6,11 +6,11 @@ import { type Session, type SqlResult } from "../driver/sql-tx.js";
 import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js";
 import { AnswerLimits } from "../pooled/answer-limits.js";
 import { endsOf, isGone } from "../pooled/connections.js";
-import { askPostgres, refuseUnsafeServer, serverWarnings } from "../schema/identify-server.js";
-import { applyMissingSteps, isNewest, readVersion } from "../schema/migrate.js";
+import { askPostgres, migrateKnown, refuseUnsafeServer, serverWarnings } from "../schema/identify-server.js";
+import { isNewest, readVersion } from "../schema/migrate.js";
 import { type Tables } from "../tables/names.js";
 import { runTransaction } from "../transaction/transaction.js";
-import { postgresSchema } from "./migrations.js";
+import { postgresSchema, upgradeAlone } from "./migrations.js";
 import { Begin, beginWithFirst } from "./pipeline/begin-with-first.js";
 import { binaryList } from "./pipeline/binary-lists.js";
 import { pipelineSettings, PostgresPipeline } from "./pipeline/postgres-pipeline.js";
@@ -174,26 +174,22 @@ export class PostgresDriver implements Driver<PostgresClient> {
   }
 
   /** Refuses an unsafe server. Prepares no statements if a pooler would mix them up. */
-  async #examineServer(): Promise<void> {
+  async #examineServer() {
     try {
       if (this.#prepares) this.#prepares = !(await sharesSessions(await this.#take()));
     } catch (error) {
       throw this.#translate(error);
     }
-    refuseUnsafeServer(await askPostgres(this.reader));
+    return refuseUnsafeServer(await askPostgres(this.reader));
   }
 
   async migrate(): Promise<void> {
-    await this.#examineServer();
+    const server = await this.#examineServer();
     const schema = postgresSchema(this.#tables);
-    if (await isNewest(this.reader, schema)) return;
-    const fix = async (tx: Session): Promise<void> => {
-      // Other processes wait for the first one's migration, which may exceed `busyTimeoutMs`.
-      await tx.run("set local lock_timeout = '60s'", []);
-      await tx.run("select pg_advisory_xact_lock(hashtext(?))", [`tillkit ${this.#tables.meta}`]);
-      await applyMissingSteps(tx, schema);
-    };
-    await runTransaction(this, fix, "migration");
+    await migrateKnown(server, postgresDialect, async () => {
+      if (await isNewest(this.reader, schema)) return;
+      await runTransaction(this, (tx) => upgradeAlone(tx, schema), "migration");
+    });
   }
 
   async readVersion(): Promise<SchemaVersion> {

@@ -1,4 +1,6 @@
 import { errorFixes, TillkitError } from "../../../errors/index.js";
+import { because } from "../../../shared/because.js";
+import { type Dialect } from "../driver/dialect.js";
 import { type Session } from "../driver/sql-tx.js";
 
 /** The result of identifying a server by its names. */
@@ -119,11 +121,33 @@ function productOf(
   return reason === undefined ? { verdict: "unexamined", product } : { verdict: "refused", product, reason };
 }
 
-/** Throws `database_refused` if the server is known to break the promises of the kit. */
-export function refuseUnsafeServer(server: KnownServer): void {
-  if (server.verdict !== "refused") return;
+/** Returns the server. Throws `database_refused` if it is known to break the promises of the kit. */
+export function refuseUnsafeServer(server: KnownServer): KnownServer {
+  if (server.verdict !== "refused") return server;
   const { product, reason } = server;
   throw new TillkitError("database_refused", `The database is ${product}: ${reason}.`);
+}
+
+/**
+ * Runs a migration. If a server that was not examined refuses a statement, throws `database_unexamined` with
+ * the server's own error as its cause.
+ */
+export async function migrateKnown(
+  server: KnownServer,
+  dialect: Dialect,
+  migrate: () => Promise<void>,
+): Promise<void> {
+  try {
+    await migrate();
+  } catch (error) {
+    const cause = error instanceof TillkitError ? error : dialect.translate(error);
+    if (server.verdict !== "unexamined" || cause instanceof TillkitError) throw cause;
+    throw new TillkitError(
+      "database_unexamined",
+      `The database is ${server.product}, which was never examined, and refuses the kit's tables${because(cause)}`,
+      { cause, fix: "Use PostgreSQL, MySQL, MariaDB or SQLite for the kit's tables." },
+    );
+  }
 }
 
 /** Returns the warning about a server that was not examined. */
