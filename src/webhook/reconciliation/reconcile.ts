@@ -1,6 +1,6 @@
 import { type Difference, type LastAsked } from "../../model/event-map.js";
 import { type PaymentReport } from "../../model/payment-report.js";
-import { firstPaid, newestAttempt, sameTotal } from "../../model/attempts.js";
+import { firstPaid, newestAttempt, receivedOf, sameTotal } from "../../model/attempts.js";
 import { sameValue } from "../../model/money.js";
 import { type Money, type Payment } from "../../model/payment.js";
 import { capturedFor, isFarther, isKnownStatus, stateOf } from "../../model/status-order.js";
@@ -163,14 +163,15 @@ export function applyReport(
 /**
  * Returns the facts of a completion. If the order has another paid payment, `payment.paid_twice` replaces
  * `payment.completed`. Otherwise, if the order's newest attempt asks for another amount,
- * `payment.paid_other_amount` replaces `payment.completed`.
+ * `payment.paid_other_amount` replaces `payment.completed`. A person may have accepted another amount than
+ * the payment's total. If the newest attempt asks for the accepted amount, nothing is left to accept.
  */
 function factsOfCompletion(payment: Payment, siblings: readonly Payment[]): PaymentFact[] {
   const ofOrder = siblings.filter(({ reference }) => reference === payment.reference);
   const first = firstPaid(ofOrder.filter((other) => other.clientId !== payment.clientId));
   const { clientId, total } = newestAttempt(payment, ofOrder);
-  if (!first && !sameTotal(total, payment.total))
-    return [{ type: "payment.paid_other_amount", lastAsked: { clientId, total } }];
+  const isAsked = sameTotal(total, payment.total) || sameTotal(total, receivedOf(payment));
+  if (!first && !isAsked) return [{ type: "payment.paid_other_amount", lastAsked: { clientId, total } }];
   const facts: PaymentFact[] = first
     ? [{ type: "payment.paid_twice", firstClientId: first.clientId, first }]
     : [{ type: "payment.completed" }];

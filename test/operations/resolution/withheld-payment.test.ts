@@ -78,6 +78,24 @@ onEachDatabase("a payment of another amount than was asked for last", (kind) => 
     await expect(ask(payments, "147500")).rejects.toThrow("was paid with 7 KMF");
   });
 
+  it("is not the payment with which a person accepted the amount that was asked for last", async () => {
+    const payments = bench.shop();
+    const [small] = [await ask(payments, "5"), await ask(payments, "147500")];
+    const { serviceId: id } = (await payments.find(small.clientId))!;
+    const other = signed(completedBody({ id, clientId: small.clientId, total: kmf("147500") }));
+    const { receiptId } = await payments.receiveWebhook(other);
+    const { payment } = await payments.resolve({ action: "accept", receiptId, ...why });
+    expect(payment).toMatchObject({ state: "completed", total: kmf("5"), received: kmf("147500") });
+    expect(payment).not.toHaveProperty("withheld");
+    expect(await recorded()).toEqual([
+      "payment.mismatched",
+      "payment.completed",
+      "payment.paid_late",
+      "payment.resolved",
+    ]);
+    await expect(ask(payments, "147500")).rejects.toMatchObject({ code: "already_paid" });
+  });
+
   it("does not make the right payment of the order a second one", async () => {
     const { payments, small, large } = await underpaid();
     await paid(payments, large);
