@@ -154,7 +154,7 @@ export async function checkHealth<Tx>(given: HealthParts<Tx>): Promise<Health> {
       timeoutMs,
     ).catch(() => null),
     withTimeout(writeNothing(store), timeoutMs).then(Boolean, () => false),
-    askSpool(parts.spool),
+    askSpool(parts),
     withTimeout(keeper.retryRefused(), timeoutMs).catch(() => {}),
   ]);
   const { counts, attention, warnings = [], controls = [] } = asked ?? {};
@@ -278,9 +278,14 @@ function findInProcess<Tx>(parts: HealthParts<Tx>): Found {
 }
 
 /** Asks the spool. Never rejects: for a spool that cannot be used, resolves to its problem. */
-function askSpool(spool: HealthParts<unknown>["spool"]): Promise<{ stats?: SpoolHealth; problem?: string }> {
+function askSpool<Tx>({
+  spool,
+  timeoutMs,
+}: HealthParts<Tx>): Promise<{ stats?: SpoolHealth; problem?: string }> {
   const problemOf = (error: unknown) => ({ problem: loggable(error).message });
-  return spool ? spool.stats().then((stats) => ({ stats }), problemOf) : Promise.resolve({});
+  const tooSlow = () => new Error(`The spool's disk did not answer within ${timeoutMs} ms.`);
+  const asked = spool && withTimeout(spool.stats(), timeoutMs, tooSlow);
+  return asked ? asked.then((stats) => ({ stats }), problemOf) : Promise.resolve({});
 }
 
 async function askStore<Tx>(store: PaymentStore<Tx>, before: NonNullable<CountsOptions["before"]>) {

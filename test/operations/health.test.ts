@@ -79,6 +79,16 @@ describe("health", () => {
     });
   });
 
+  it("tells of a spool whose disk does not answer in time, and is down while the store is away too", async () => {
+    const spool = { stats: () => new Promise<never>(() => {}) };
+    const health = await checkHealth({ ...asked, store: new MemoryStore(), spool });
+    const message = "The spool's disk did not answer within 50 ms.";
+    expect(health).toMatchObject({ status: "degraded", reasons: [{ code: "spool_unavailable", message }] });
+    const store = new MemoryStore();
+    store.find = () => Promise.reject(new Error("away"));
+    expect(await checkHealth({ ...asked, store, spool })).toMatchObject({ status: "down" });
+  });
+
   it("is down when commits hang although the store answers, and degraded where a spool takes the webhooks", async () => {
     const stuck = { ...asked, store: new MemoryStore(), recorder: { isStuck: () => true } };
     expect(await checkHealth(stuck)).toMatchObject({

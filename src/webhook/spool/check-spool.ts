@@ -1,4 +1,5 @@
 import { requireKey } from "./spool-key.js";
+import { type SegmentWriter } from "./segment-writer.js";
 import { type StoreTie } from "./store-tie.js";
 import { type SpoolDirectory } from "./spool-directory.js";
 
@@ -7,10 +8,15 @@ import { type SpoolDirectory } from "./spool-directory.js";
  * Creates nothing.
  *
  * @throws TillkitError `path_exposed`; `spool_unavailable` for the directory of another store; otherwise the
- * error of the file system, or an error for a missing or damaged file
+ * error of the file system, or an error for a missing or damaged file, or for a disk that hangs
  */
-export async function checkSpool(directory: SpoolDirectory, tie: Pick<StoreTie, "problem">): Promise<void> {
+export async function checkSpool(
+  directory: SpoolDirectory,
+  tie: Pick<StoreTie, "problem">,
+  writer: Pick<SegmentWriter, "requireProgress">,
+): Promise<void> {
   if (tie.problem) throw tie.problem;
+  writer.requireProgress();
   const segments = await directory.list();
   await directory.requireWritable();
   await requireKey(directory, segments);

@@ -78,7 +78,7 @@ export async function drainSpool(draining: Draining): Promise<DrainResult> {
     return { ...done, leftBecause: error };
   }
   try {
-    await checkSpool(draining.directory, draining.tie);
+    await checkSpool(draining.directory, draining.tie, draining.writer);
     await draining.directory.removeOldDrafts();
   } catch (error) {
     left.push(spoolFailure(error, draining.directory.path));

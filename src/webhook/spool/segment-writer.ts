@@ -35,6 +35,9 @@ interface PendingAppend {
 /** The maximum number of adoptions in a row. If there are more, the clock of a process must be wrong. */
 const maxTakeovers = 3;
 
+/** The time, in milliseconds, after which a write that has not ended means that the disk hangs. */
+const maxWriteMs = 5000;
+
 /** Writes lines to segments. Lines that arrive during a write share the next write and its fsync. */
 export class SegmentWriter {
   readonly #directory: SpoolDirectory;
@@ -45,6 +48,8 @@ export class SegmentWriter {
   #scheduled = false;
   #closed = false;
   #lastTask: Promise<void> = Promise.resolve();
+  /** The start of the running task, by `performance.now()`. `undefined` if none runs. */
+  #runningSince: number | undefined;
   #active: OpenSegment | undefined;
 
   constructor(directory: SpoolDirectory, own: OwnSegments, quota: Quota) {
@@ -56,6 +61,12 @@ export class SegmentWriter {
   /** The name of the segment to which this writer writes, if there is one. */
   get activeName(): string | undefined {
     return this.#active?.name;
+  }
+
+  /** Throws an error if a write has not ended for so long that the disk hangs. */
+  requireProgress(): void {
+    const runningMs = Math.round(performance.now() - (this.#runningSince ?? Infinity));
+    if (runningMs > maxWriteMs) throw new Error(`The disk has not ended a write for ${runningMs} ms.`);
   }
 
   append(content: Buffer): Promise<void> {
@@ -85,7 +96,12 @@ export class SegmentWriter {
   }
 
   #inSequence(task: () => Promise<void>): Promise<void> {
-    const running = this.#lastTask.then(task);
+    const running = this.#lastTask
+      .then(() => {
+        this.#runningSince = performance.now();
+        return task();
+      })
+      .finally(() => (this.#runningSince = undefined));
     this.#lastTask = running.catch(() => {});
     return running;
   }

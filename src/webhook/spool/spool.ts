@@ -78,9 +78,9 @@ export function openSpool(options: SpoolOptions) {
     /**
      * Resolves if the spool can accept webhooks, and return the webhooks that wait. Creates nothing.
      *
-     * @throws TillkitError `spool_unavailable`, with its cause; `path_exposed`
+     * @throws TillkitError `spool_unavailable`, with its cause, also for a disk that hangs; `path_exposed`
      */
-    check: () => checkSpool(directory, tie).catch(fail),
+    check: () => checkSpool(directory, tie, writer).catch(fail),
 
     /** The store to which the directory belongs. */
     tie,
@@ -119,7 +119,7 @@ export function openSpool(options: SpoolOptions) {
      * @throws TillkitError as `check`, and `spool_unavailable` if a file cannot be read.
      */
     async stats(): Promise<SpoolStats> {
-      await checkSpool(directory, tie).catch(fail);
+      await checkSpool(directory, tie, writer).catch(fail);
       const counts = await countSegments().catch(fail);
       return { ...counts, setAside: (await setAsideDirectory.list().catch(fail)).length };
     },

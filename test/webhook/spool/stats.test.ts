@@ -1,7 +1,7 @@
 import { chmod, type FileHandle, readFile, stat, writeFile } from "node:fs/promises";
 import { type FileSystem, realFileSystem } from "../../../src/webhook/spool/spool-directory.js";
-import { keeper, spoolBench, webhook } from "./fixtures.js";
-import { systemError } from "./hooked-file-system.js";
+import { keeper, spoolBench, until, webhook } from "./fixtures.js";
+import { gate, hooked, systemError } from "./hooked-file-system.js";
 
 const bench = spoolBench();
 
@@ -52,6 +52,27 @@ describe("stats", () => {
       segments: 1,
       setAside: 0,
     });
+  });
+
+  it("reject while a sync has not ended for more than 5 s, and not after it has ended", async () => {
+    const { opened, open } = gate();
+    let isWaiting = false;
+    const fs = hooked({ datasync: () => ((isWaiting = true), opened) });
+    const spool = bench.open({ fs });
+    const appended = spool.append(webhook(1));
+    await until(() => isWaiting);
+    expect(await spool.stats()).toMatchObject({ segments: 1 });
+    const later = performance.now() + 6000;
+    const clock = jest.spyOn(performance, "now").mockReturnValue(later);
+    await expect(spool.stats()).rejects.toMatchObject({
+      code: "spool_unavailable",
+      message: expect.stringMatching(/The disk has not ended a write for \d{4} ms\.$/) as unknown,
+    });
+    open();
+    await appended;
+    await new Promise(setImmediate);
+    expect(await spool.stats()).toMatchObject({ records: 1 });
+    clock.mockRestore();
   });
 
   it("read a segment again only after it has grown, and then only the added bytes", async () => {
