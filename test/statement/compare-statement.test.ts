@@ -1,6 +1,8 @@
 import { createPayments, MemoryStore, type Payment } from "tillkit";
 import { readStatement, compareStatement } from "tillkit/statement";
 import { keepClaim } from "../../src/checkout/payment-claims.js";
+import { resolution } from "../../src/store/exam/checks/fixtures.js";
+import { saved } from "../../src/store/exam/checks/steps.js";
 import { closeAll, testKit, testOptions } from "../support/kit.js";
 import { completedBody, signed } from "../support/webhooks.js";
 import { storeOf, compared, may, paid, pending } from "./support/stored.js";
@@ -203,6 +205,19 @@ describe("a statement compared with stored payments", () => {
     });
     expect((await compared(store, header, [], dayOf(12))).found).toEqual(["accepted_here late"]);
     expect((await compared(store, header, [], dayOf(10))).found).toEqual(["missing_there late"]);
+  });
+
+  it("does not miss an accepted payment about which a thousand decisions came later", async () => {
+    const store = await storeOf(pending("late", { serviceId: "s-late" }));
+    const kit = testKit({ store, now: () => new Date("2024-05-12T08:00:00Z") });
+    const total = { value: "1475", currency: "KMF" };
+    const evidence = { kind: "statement", document: "10.csv:3", total } as const;
+    await kit.resolve({ action: "accept", clientId: "late", evidence, reason: "on the list", by: "Amina" });
+    const replays = Array.from({ length: 1000 }, (_, index) =>
+      resolution(`r-${index}`, { clientId: "late", action: "replayed", at: "2024-05-13T08:00:00.000Z" }),
+    );
+    await saved(store, { resolutions: replays });
+    expect((await compared(store, header, [])).found).toEqual(["accepted_here late"]);
   });
 
   it("does not miss a payment that was adopted after the period of its webhook", async () => {

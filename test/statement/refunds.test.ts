@@ -1,4 +1,6 @@
 import { MemoryStore, type Payment, type Resolution } from "tillkit";
+import { resolution } from "../../src/store/exam/checks/fixtures.js";
+import { saved } from "../../src/store/exam/checks/steps.js";
 import { closeAll, testKit } from "../support/kit.js";
 import { compared, paid, storeOf } from "./support/stored.js";
 
@@ -66,6 +68,17 @@ describe("a row with a negative amount", () => {
     await refund("a", "500");
     const lines = [sale("a"), back("a", "500.00"), back("a", "500", 22)];
     expect((await compared(store, header, lines)).found).toEqual(["refund_missing_here a line 4"]);
+  });
+
+  it("agrees with a refund that was recorded before a thousand other decisions about its payment", async () => {
+    const { store, refund } = await shopWith(paid("a"));
+    await refund("a", "500");
+    const later = new Date(Date.now() + 60_000).toISOString();
+    const replays = Array.from({ length: 1000 }, (_, index) =>
+      resolution(`r-${index}`, { clientId: "a", action: "replayed", at: later }),
+    );
+    await saved(store, { resolutions: replays });
+    expect((await compared(store, header, [sale("a"), back("a", "500")])).found).toEqual([]);
   });
 
   it("is not recorded where its key has another amount", async () => {

@@ -1,6 +1,7 @@
 import { type PaymentStore } from "../../store/contract.js";
 import { type Payment } from "../../model/payment.js";
 import { newFinding, type StatementFinding } from "../result/finding.js";
+import { readEveryPage } from "../../operations/reading/history-page.js";
 import { type Period } from "../../operations/statement-options.js";
 import { unrecordedRefunds } from "./refund-rows.js";
 import { type RunState } from "./run-state.js";
@@ -162,7 +163,7 @@ async function wasPaidBefore(
   { from }: Period,
 ): Promise<boolean> {
   if (returnKeyHash !== undefined && createdAt >= from) return false;
-  const { resolutions, webhooks } = await store.history(clientId);
+  const { resolutions, webhooks } = await readEveryPage(store, clientId);
   const arrival = new Map(webhooks.map(({ receiptId, receivedAt }) => [receiptId, receivedAt]));
   // A refused webhook is stored with the time of its replay, so only its signed time is the payment's time.
   const wasRefused = resolutions.some(({ before, after }) => before === "refused" && after === "applied");

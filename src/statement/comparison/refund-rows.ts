@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { sameTotal } from "../../model/attempts.js";
 import { type Refund } from "../../model/payment.js";
+import { readEveryPage } from "../../operations/reading/history-page.js";
 import { type PaymentStore } from "../../store/contract.js";
 import { newFinding, type StatementFinding } from "../result/finding.js";
 import { type CheckedRow } from "../statement-row.js";
@@ -50,7 +51,7 @@ async function unrecordedOf(
   run: RunState,
 ): Promise<StatementFinding[]> {
   const payment = (await store.find(clientId))!;
-  const { resolutions } = await store.history(clientId);
+  const { resolutions } = await readEveryPage(store, clientId);
   const refunds = resolutions.filter(({ action }) => action === "refunded").map(({ refund }) => refund);
   /** The recorded refunds that no row has named yet. */
   const recorded = refunds.filter((one) => one !== undefined);
