@@ -1,4 +1,4 @@
-import { type AdoptedPayment, type Adoption, type Payments } from "../../index.js";
+import { type AdoptedPayment, type Adoption, type Payments, type WebhookRecord } from "../../index.js";
 import { type RunAction } from "../terminal/actions.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type InputContext } from "../terminal/command.js";
@@ -13,6 +13,8 @@ import { requiredOptions } from "../terminal/option-values.js";
 const confirmMissing =
   "Its webhooks are decided with the adoption, and their signatures cover only fields, " + confirmNeeded;
 
+const maxPage = 500;
+
 /** The options that an adoption needs. */
 export const adoptionOptions = ["reference", "amount", "currency", "by", "reason"] as const;
 
@@ -23,6 +25,16 @@ function describeWebhooks({ payment, webhooks = [] }: AdoptedPayment): string {
   return isUnconfirmed && payment.state !== "completed"
     ? `The payment's webhook waits until the service confirms it: the payment would be ${payment.state}.`
     : `The payment's webhook matches: the payment would be ${payment.state}.`;
+}
+
+/** Returns whether the signature of one of the payment's webhooks covers only fields. */
+async function hasWeakWebhook({ store }: Payments, clientId: string): Promise<boolean> {
+  for (let after: WebhookRecord | undefined; ;) {
+    const page = await store.webhooks({ clientId, limit: maxPage, ...(after && { after }) });
+    if (page.some(({ covers }) => covers !== "body")) return true;
+    after = page.at(-1);
+    if (page.length < maxPage) return false;
+  }
 }
 
 /**
@@ -43,9 +55,8 @@ async function describeAdoption(
       ? `${clientId}: order ${reference}, ${total.value} ${total.currency}.`
       : `The store has ${clientId}; the service's id ${serviceId} would be added to it.`,
   );
-  const waiting = await payments.store.webhooks({ clientId, limit: 1000 });
-  const isWeak = waiting.some(({ covers }) => covers !== "body");
-  if (isWeak && givenPolicy(args, context).confirm === undefined) throw optionError(confirmMissing);
+  if (givenPolicy(args, context).confirm === undefined && (await hasWeakWebhook(payments, clientId)))
+    throw optionError(confirmMissing);
   const others = webhooks.filter(({ outcome }) => outcome === "mismatch");
   for (const { reason } of others) output.print(`The payment's webhook does not match: ${reason}.`);
   if (others.length > 0 && args.has("apply") && !args.has("despite-mismatch"))

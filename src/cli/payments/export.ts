@@ -10,7 +10,7 @@ import { type RunAction } from "../terminal/actions.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments } from "../terminal/command.js";
 import { timeOption } from "../terminal/option-values.js";
-import { allPayments, clientIdNamed } from "./find.js";
+import { allPayments, clientIdNamed, wholeHistory } from "./find.js";
 
 /** The options that select payments. */
 export const selection = ["state", "reference", "from", "to"];
@@ -39,17 +39,6 @@ export const exportHistories: RunAction = async (payments, args, { output }) => 
   output.log(count === 0 ? "No payment was found." : `${count} payments.`);
   return count === 0 ? 1 : 0;
 };
-
-async function wholeHistory(payments: Payments, clientId: string): Promise<PaymentHistory> {
-  const { cursor: next, ...newest } = await payments.history(clientId);
-  const entries = [...newest.entries];
-  for (let cursor = next; cursor !== undefined;) {
-    const older = await payments.history(clientId, { cursor });
-    entries.unshift(...older.entries);
-    cursor = older.cursor;
-  }
-  return { ...newest, entries: entries.toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? -1 : 1)) };
-}
 
 async function* selectedIds(payments: Payments, args: Arguments): AsyncGenerator<string, void, undefined> {
   if (args.object !== undefined) yield clientIdNamed(payments, args.object);

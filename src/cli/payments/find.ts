@@ -1,4 +1,4 @@
-import { type Payment, type PaymentQuery, type Payments } from "../../index.js";
+import { type Payment, type PaymentHistory, type PaymentQuery, type Payments } from "../../index.js";
 import { dayMs } from "../../shared/date-time.js";
 import { isSameNumber } from "../../shared/payment-number.js";
 import { isAmount, sameValue, valueMistake } from "../../model/money.js";
@@ -67,7 +67,7 @@ export async function paymentsNamed(payments: Payments, text: string): Promise<P
     await payments.find({ serviceId: text }),
     ...(await payments.list({ reference: text, limit: maxFound })).payments,
     ...(await payments.list({ providerId: text, limit: maxFound })).payments,
-    ...(await payments.list({ claimed: text })).payments,
+    ...(await payments.list({ claimed: text, limit: maxFound })).payments,
   ];
   return [...new Map(found.flatMap((one) => (one ? [[one.clientId, one] as const] : []))).values()];
 }
@@ -101,8 +101,20 @@ export async function paymentsLike(payments: Payments, text: string): Promise<Pa
 
 /** Returns the numbers of the transfers that sent a payment's money back. */
 async function refundKeys(payments: Payments, clientId: string): Promise<(string | undefined)[]> {
-  const { entries } = await payments.history(clientId);
+  const { entries } = await wholeHistory(payments, clientId);
   return entries.map((one) => (one.kind === "resolution" ? one.refund?.key : undefined));
+}
+
+/** Returns a history with the entries of all its pages, oldest first. */
+export async function wholeHistory(payments: Payments, clientId: string): Promise<PaymentHistory> {
+  const { cursor: next, ...newest } = await payments.history(clientId);
+  const entries = [...newest.entries];
+  for (let cursor = next; cursor !== undefined;) {
+    const older = await payments.history(clientId, { cursor });
+    entries.unshift(...older.entries);
+    cursor = older.cursor;
+  }
+  return { ...newest, entries: entries.toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? -1 : 1)) };
 }
 
 /** Searches the webhooks of other shops for the text, without an index. Returns the clientId of a match. */

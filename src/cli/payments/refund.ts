@@ -4,7 +4,7 @@ import { type RunAction } from "../terminal/actions.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments } from "../terminal/command.js";
 import { confirms } from "../terminal/confirm.js";
-import { clientIdNamed } from "./find.js";
+import { clientIdNamed, wholeHistory } from "./find.js";
 import { requiredOption, requiredOptions } from "../terminal/option-values.js";
 import { oneLine } from "../terminal/output.js";
 
@@ -29,7 +29,7 @@ export const recordRefund: RunAction = async (payments, args, context) => {
     output.print(`${given.clientId}, order ${payment!.reference}: ${describeRefund(planned.refund)}.`);
     // The same transfer may be recorded already with another key, or without a key, so the person sees all
     // earlier refunds.
-    const { entries } = await payments.history(payment!.clientId);
+    const { entries } = await wholeHistory(payments, payment!.clientId);
     for (const one of entries)
       if (one.kind === "resolution" && one.refund)
         output.print(

@@ -1,5 +1,7 @@
-import { fieldsSignature } from "tillkit";
+import { fieldsSignature, type SignedField } from "tillkit";
 import { sqliteStore } from "tillkit/sql";
+import { at, webhook } from "../../../src/store/exam/checks/fixtures.js";
+import { saved } from "../../../src/store/exam/checks/steps.js";
 import { closeAll, secret, testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
@@ -75,6 +77,26 @@ describe("tillkit payments adopt", () => {
     expect(await payments([...other, "--confirm", "lookup"])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("The payment is adopted now, and is pending.") as string,
+    });
+  });
+
+  it("asks so too where a thousand webhooks that are signed as a whole came first", async () => {
+    const store = sqliteStore(file);
+    const webhooks = Array.from({ length: 1001 }, (_, index) =>
+      webhook(`w-${index}`, { clientId: "c-6", outcome: "unmatched", receivedAt: at(1) }),
+    );
+    const fields: readonly SignedField[] = ["id", "clientId", "status", "total.value", "total.currency"];
+    const weak = webhook("w-weak", {
+      clientId: "c-6",
+      outcome: "unmatched",
+      receivedAt: at(2),
+      covers: fields,
+    });
+    await saved(store, { webhooks: [...webhooks, weak] });
+    await store.close();
+    expect(await payments(["adopt", "c-6", ...order.slice(2).with(1, "order-6"), "--apply"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Give --confirm=lookup if") as string,
     });
   });
 

@@ -1,5 +1,5 @@
 import { sqliteStore } from "tillkit/sql";
-import { payment } from "../../../src/store/exam/checks/fixtures.js";
+import { at, payment, resolution } from "../../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../../src/store/exam/checks/steps.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
@@ -82,6 +82,32 @@ describe("tillkit payments refund", () => {
     expect(await show("c-4")).toContain("tillkit payments refund c-4 ");
     expect(await refund(["c-4", "--apply"])).toMatchObject({ code: 0 });
     expect(await show("c-4")).not.toContain("payments refund");
+  });
+
+  it("knows a refund that was recorded before a thousand other decisions about its payment", async () => {
+    const store = sqliteStore(file);
+    const amount = { value: "500", currency: "KMF" };
+    const before = { value: "1475", currency: "KMF" };
+    const recorded = {
+      kind: "refund",
+      amount,
+      before,
+      rest: { value: "975", currency: "KMF" },
+      key: "OLD-9",
+    } as const;
+    const replays = Array.from({ length: 1000 }, (_, index) =>
+      resolution(`r-${index}`, { clientId: "c-5", action: "replayed", at: at(20) }),
+    );
+    await saved(store, {
+      created: [payment("c-5", { state: "completed", open: false, refunded: "500" })],
+      resolutions: [resolution("old", { clientId: "c-5", refund: recorded }), ...replays],
+    });
+    await store.close();
+    expect((await refund(["c-5", "--amount", "100"])).stdout).toContain(
+      "Another refund is recorded already, by Amina at 2024-05-01T10:09:00.000Z: refund of 500 of 1475 KMF, 975 KMF left, key OLD-9.",
+    );
+    const byKey = await runCli(["payments", "find", "old 9", "--store", file], { cwd: folder.path });
+    expect(byKey.stdout).toContain("tillkit payments show c-5");
   });
 
   it.each<[number, string, string[]]>([
