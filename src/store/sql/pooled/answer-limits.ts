@@ -1,4 +1,5 @@
 import { type EventEmitter } from "node:events";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { TillkitError } from "../../../errors/index.js";
 import { Deadlines, type Waiting } from "../../../shared/deadlines.js";
 import { withTimeout } from "../../../shared/with-timeout.js";
@@ -154,10 +155,12 @@ export class AnswerLimits {
   async #endLate(asked: Asked): Promise<void> {
     if (asked.isAnswered) return;
     const asking = asked.waitsForLock?.().catch(() => false);
+    // Statements that wait for a lock can fill the pool, so that the question waits for a connection.
+    await nextIteration();
+    const wasFull = await asked.isPoolFull?.();
     const answer = asking && (await withTimeout(asking, lockAnswerMs, undefined, { unref: true }));
     if (asked.isAnswered) return;
-    // Statements that wait for a lock can fill the pool.
-    const waits = answer ?? (await asked.isPoolFull?.());
+    const waits = answer ?? (wasFull || (await asked.isPoolFull?.()));
     // If the statement waits for a lock, or was sent before another connection was found dead, no further
     // connection becomes suspect.
     if (waits || asked.since < this.#deadFoundAt) return asked.end();

@@ -120,6 +120,20 @@ describe("a statement of the kit", () => {
     expect([cut, answers.isSuspect(idle.session)]).toEqual([["waiting"], false]);
   });
 
+  it("that fills the pool makes no other connection suspect, although the pool is not full at the limit", async () => {
+    const { answers, connect, cut, pass } = limits();
+    const idle = connect("idle");
+    await idle.ask(answering);
+    let isFull = true;
+    connect("waiting", never, () => isFull)
+      .ask(never)
+      .catch(() => undefined);
+    await pass(4000);
+    isFull = false;
+    await pass(500);
+    expect([cut, answers.isSuspect(idle.session)]).toEqual([["waiting"], false]);
+  });
+
   it.each([
     ["says that it waits for none", async () => false],
     ["does not answer either", () => new Promise<never>(() => undefined)],
