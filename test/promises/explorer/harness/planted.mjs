@@ -243,7 +243,7 @@ export const planted = [
   {
     name: "a drain does not check a spool in which nothing waits",
     file: "webhook/spool/drain-spool.js",
-    text: "await (0, check_spool_js_1.checkSpool)(draining.directory, draining.tie);",
+    text: "await (0, check_spool_js_1.checkSpool)(draining.directory, draining.tie, draining.writer);",
     by: "",
   },
   {
