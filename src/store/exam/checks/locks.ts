@@ -15,6 +15,19 @@ export const lockChecks: Checks = {
     same(await lockedIds(store, { clientIds: ["p4"], references: ["order-1"] }), [...attempts, "p4"]);
   },
 
+  async "lock by a clientId and the service id of another payment finds both payments, with their orders"(
+    store,
+  ) {
+    await someOrders(store);
+    await saved(store, { created: [payment("p5", { serviceId: "s5" })] });
+    for (const serviceIds of [["s2"], ["s5", "s2"]])
+      for (const eventKeys of [[], ["k1"]]) {
+        const keys = { clientIds: ["p5"], serviceIds, eventKeys };
+        same(await lockedIds(store, keys), ["p1", "p2", "p3", "p5"]);
+      }
+    same(await lockedIds(store, { clientIds: ["p4"], serviceIds: ["s5"] }), ["p4", "p5"]);
+  },
+
   async "lock returns each payment once, in clientId order, and skips keys that name nothing"(store) {
     await someOrders(store);
     const keys = {

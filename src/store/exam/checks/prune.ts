@@ -95,6 +95,20 @@ export const pruneChecks: Checks = {
     same((await store.prune({ before: later, limit: 10 })).webhooks, 0, why);
   },
 
+  async "prune deletes the bytes of a webhook that a person dismissed"(store, another) {
+    for (const outcome of ["unmatched", "unconfirmed"] as const) {
+      const waiting = webhook(outcome, { outcome, clientId: "p1" });
+      const { receiptId } = waiting;
+      await saved(store, { webhooks: [waiting] });
+      same((await store.prune({ before: later, limit: 10 })).webhooks, 0);
+      const dismissal = resolution(`r-${outcome}`, { action: "dismissed", receiptId });
+      await saved(another, { dismissed: [receiptId], resolutions: [dismissal] });
+      same((await store.prune({ before: later, limit: 10 })).webhooks, 1);
+      const [found] = await store.webhooks({ receiptId, limit: 1 });
+      same([found?.outcome, found?.rawBody.length], [outcome, 0]);
+    }
+  },
+
   async "an event that is saved after all others were pruned is claimed like them"(store) {
     await store.registerHandlers([ledger]);
     for (const id of ["e1", "e2"]) {
