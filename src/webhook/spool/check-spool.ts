@@ -12,10 +12,10 @@ import { type SpoolDirectory } from "./spool-directory.js";
  */
 export async function checkSpool(
   directory: SpoolDirectory,
-  tie: Pick<StoreTie, "problem">,
+  tie: Pick<StoreTie, "check">,
   writer: Pick<SegmentWriter, "requireProgress">,
 ): Promise<void> {
-  if (tie.problem) throw tie.problem;
+  await tie.check();
   writer.requireProgress();
   const segments = await directory.list();
   await directory.requireWritable();

@@ -52,7 +52,7 @@ export interface Draining extends DrainOptions {
   writer: SegmentWriter;
   quota: Quota;
   setAside: SetAside;
-  tie: Pick<StoreTie, "require" | "problem">;
+  tie: Pick<StoreTie, "require" | "check">;
   record: (webhook: SpooledWebhook) => Promise<void>;
   isClosed: () => boolean;
 }

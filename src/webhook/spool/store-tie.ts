@@ -1,8 +1,12 @@
 import { TillkitError } from "../../errors/index.js";
+import { withTimeout } from "../../shared/with-timeout.js";
 import { failedWith, ifFound, segmentEnding, type SpoolDirectory, spoolFailure } from "./spool-directory.js";
 
 /** The name of the file that names the store, in the directory of the segments. */
 const tieFile = "store";
+
+/** The maximum time in which `check` waits for the store, which may hang although the directory is right. */
+const maxCheckMs = 1000;
 
 /** The content of the file that names the store. */
 export interface Tie {
@@ -50,6 +54,20 @@ export class StoreTie {
   /** Throws as `read` does, and reads nothing after the first success. */
   async require(): Promise<void> {
     if (this.problem || !this.#isTied) await this.read();
+  }
+
+  /**
+   * Throws the problem. Before the first `read`, reads a directory that already belongs to a store, so that
+   * `tillkit doctor` also finds the problem.
+   */
+  async check(): Promise<void> {
+    const isUnknown = !this.problem && !this.#isTied;
+    if (isUnknown && (await this.#directory.find(tieFile)))
+      await withTimeout(
+        this.read().catch(() => {}),
+        maxCheckMs,
+      );
+    if (this.problem) throw this.problem;
   }
 
   /** Writes the identity of the store, and the receiptId of a webhook in the store, into the file. */

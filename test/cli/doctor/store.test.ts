@@ -1,9 +1,9 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import path from "node:path";
 import { Pool } from "pg";
 import { createPool } from "mysql2/promise";
 import { schemaState, sqlStore } from "tillkit/sql";
-import { secret } from "../../support/kit.js";
+import { secret, testKit } from "../../support/kit.js";
 import { pgbouncerIsMissing, startPgbouncer } from "../../support/pgbouncer.js";
 import { tablePrefixes } from "../../store/sql/support/table-prefixes.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
@@ -67,6 +67,32 @@ describe("tillkit doctor, on a SQLite file", () => {
     expect(await spoolAt(path.join(folder.path, "shop.db"))).toEqual(["error spool_unavailable"]);
     expect(await spoolAt("shop.db")).toEqual(["error spool_unavailable"]);
     rmSync(path.join(folder.path, "shop.db-spool"), { recursive: true });
+  });
+
+  it("finds a spool that belongs to another store, and says what to do", async () => {
+    const directory = path.join(folder.path, "tied-spool");
+    const argv = ["doctor", "--store", "shop.db", "--json"];
+    const env = { TILLKIT_WEBHOOK_SECRET: secret, TILLKIT_SPOOL: directory };
+    const doctor = async () => {
+      const { findings }: Examined = documentOf(await runCli(argv, { env, cwd: folder.path }));
+      return findings;
+    };
+    const useWith = async (database: string) => {
+      const payments = testKit({ store: sqlStore(path.join(folder.path, database)), spool: { directory } });
+      await payments.start({ keepAlive: false });
+      await payments.close();
+    };
+    await useWith("other-shop.db");
+    const [found, ...others] = await doctor();
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({ code: "spool_unavailable", severity: "error" });
+    expect(found!.message).toContain(`${directory} belongs to another store`);
+    expect(found!.message).toContain("remove this directory");
+    rmSync(directory, { recursive: true });
+    expect(await doctor()).toEqual([]);
+    expect(existsSync(directory)).toBe(false);
+    await useWith("shop.db");
+    expect(await doctor()).toEqual([]);
   });
 
   it("finds a file that is not a database", async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { realFileSystem, SpoolDirectory } from "../../../src/webhook/spool/spool-directory.js";
 import { StoreTie } from "../../../src/webhook/spool/store-tie.js";
 import { spoolBench } from "./fixtures.js";
@@ -23,4 +24,24 @@ it("a spool remembers a webhook of its store for the next process", async () => 
   await open().require();
   await open().remember({ store: "store-1", webhook: "r-1" });
   expect(await open().read()).toEqual({ store: "store-1", webhook: "r-1" });
+});
+
+describe("the check of a spool that this process has not used", () => {
+  const tieTo = (identify: () => Promise<string>) =>
+    new StoreTie(new SpoolDirectory(bench.directory, realFileSystem), identify);
+
+  it("finds that the spool belongs to another store, and writes nothing", async () => {
+    await tieTo(async () => "first").check();
+    expect(existsSync(bench.directory)).toBe(false);
+    await tieTo(async () => "first").require();
+    await tieTo(async () => "first").check();
+    await expect(tieTo(async () => "second").check()).rejects.toMatchObject({ code: "spool_unavailable" });
+  });
+
+  it("passes while the store fails or hangs, because the spool may be the right one", async () => {
+    await tieTo(async () => "first").require();
+    await tieTo(() => Promise.reject(new Error("The database is restarting."))).check();
+    await tieTo(() => new Promise(() => {})).check();
+    expect(existsSync(bench.directory)).toBe(true);
+  });
 });
