@@ -70,6 +70,7 @@ export const statementCommand: CommandDefinition = {
     1: "The command found a difference, or could not read a row.",
     2: "An argument is wrong, or an option must name the database, the columns or the period.",
     3: "The file or the database cannot be read, or a report cannot be written.",
+    130: "The command was interrupted, for example by Ctrl-C, and wrote no report.",
   },
   async run(args, context) {
     const { output, cwd } = context;
@@ -101,6 +102,11 @@ export const statementCommand: CommandDefinition = {
       }
       summary = await statement.summary();
       await reports.end(summary);
+    } catch (error) {
+      if (!context.signal?.aborted || error !== context.signal.reason) throw error;
+      output.draw(undefined);
+      output.log("The comparison was interrupted, and no report was written.");
+      return 130;
     } finally {
       output.draw(undefined);
       await reports.discard();

@@ -7,6 +7,7 @@ export const exitCodes = {
   1: "The answer is no: the signature does not match, or something was found.",
   2: "The command was used wrongly.",
   3: "The command failed because of a file, a database or the network.",
+  130: "The command was interrupted, for example by Ctrl-C.",
 } as const;
 
 export type ExitCode = keyof typeof exitCodes;

@@ -351,12 +351,13 @@ describe("tillkit statement", () => {
     expect(stderr).not.toContain("\n");
   });
 
-  it("stops by its signal, and leaves no report", async () => {
-    const { code } = await runCli(
+  it("stops by its signal with one sentence and the exit code 130, and leaves no report", async () => {
+    const ran = await runCli(
       ["statement", "agreed.csv", "--store", "shop.db", ...period, "--report", "stopped.html"],
       { cwd: folder.path, signal: AbortSignal.abort() },
     );
-    expect(code).toBe(3);
+    const stderr = "The comparison was interrupted, and no report was written.\n";
+    expect(ran).toEqual({ code: 130, stdout: "", stderr });
     expect(readdirSync(folder.path).filter((name) => name.startsWith("stopped"))).toEqual([]);
   });
 
