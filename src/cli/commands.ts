@@ -61,7 +61,7 @@ const commandTable: Readonly<Record<string, { summary: string; load: () => Promi
     load: async () => (await import("./backup/command.js")).backupCommand,
   },
   exam: {
-    summary: "examine a store of your own, without a test runner",
+    summary: "examine a store of your own or a database server, without a test runner",
     load: async () => (await import("./exam/command.js")).examCommand,
   },
   doctor: {

@@ -125,7 +125,7 @@ export const errorFixes = {
   database_refused:
     "Use PostgreSQL, MySQL, MariaDB or SQLite, because this server accepts the kit's locks but does not hold them.",
   database_unexamined:
-    "Run the exam on this database first: `npx tillkit exam` with a module whose `create` makes this store. See " +
+    "Run the exam on this database first: `npx tillkit exam --store <address>`, or with TILLKIT_DATABASE. See " +
     "docs/stores.md.",
   pool_too_small:
     "Give the pool at least `dispatch.concurrency` + 4 connections, or set a smaller `dispatch.concurrency`.",

@@ -106,7 +106,7 @@ export const doctorFixes = {
     "Upgrade SQLite to 3.51.3, 3.50.7 or 3.44.6. Until then, the kit is safe but slower.",
   replication_asynchronous: errorFixes.replication_asynchronous,
   database_refused: errorFixes.database_refused,
-  database_unexamined: "Run the exam on this database before you use the database: see docs/stores.md.",
+  database_unexamined: errorFixes.database_unexamined,
   database_pooled:
     "Set preparedStatements=false in the address, or let the pooler support prepared statements, such as PgBouncer 1.21 " +
     "or newer with max_prepared_statements: see docs/failover.md.",

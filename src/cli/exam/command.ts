@@ -5,34 +5,45 @@ import { TillkitError } from "../../errors/index.js";
 import { because } from "../../shared/because.js";
 import { type CheckResult, describeFailure, examineStore, type StoreExam } from "../../store/exam/index.js";
 import { isWholeNumber } from "../../shared/whole-number.js";
-import { optionError } from "../terminal/arguments.js";
-import { type Arguments, type CommandDefinition, type ExitCode } from "../terminal/command.js";
+import { operandError, optionError } from "../terminal/arguments.js";
+import { type Arguments, type CommandDefinition, type Context, type ExitCode } from "../terminal/command.js";
+import { requireDatabase } from "../terminal/database.js";
 import { decimalOption } from "../terminal/option-values.js";
 import { textBar, type Output, wrap } from "../terminal/output.js";
+import { envFileOption } from "../terminal/read-file.js";
+import { prepareDatabaseExam } from "./database-exam.js";
 
 const examOutcomes = ["passed", "failed", "left out"] as const;
 
 export const examCommand: CommandDefinition = {
   description: [
-    "Runs every check of the store contract on new stores of your module, and prints which checks " +
-      "passed, failed or were left out. For each failure, the command prints the reason, the line of the " +
-      "contract, and the calls before the failure.",
+    "Runs every check of the store contract on new stores of your module or of a database, and prints " +
+      "which checks passed, failed or were left out. For each failure, the command prints the reason, the " +
+      "line of the contract, and the calls before the failure.",
     "The module must export create, a function that makes a store with an empty database. The module " +
       "can also export reopen (opens the same data as a second process), remove (deletes the database) " +
       "and probe (your own write). probe.refused makes a write that the database refuses, and probe.cut " +
       "closes a connection. create can also return { store, reopen, remove, probe }.",
+    "Without a module, the command examines the server of --store, such as a product that the kit warns " +
+      "about with database_unexamined. Each check makes its own tables, whose names begin with " +
+      "tillkit_exam_ and random characters. The command removes these tables, also after Ctrl-C, and does " +
+      "not touch other tables. The user of the address must have the right to create tables.",
     "The command stops early if the adapter of storeOver is wrong, if no check can begin, or if a check " +
       "hangs.",
     "The command cannot test the state after a crash between two writes, or whether a write is on disk. " +
       "Your database must guarantee both. The command runs in one process, and does not notice a lock or " +
       "a cache that exists only in this process, such as a variable of the module.",
   ],
-  operand: { name: "store.js", summary: "The JavaScript module that exports the store." },
+  operand: { name: "store.js", summary: "The JavaScript module that exports the store.", optional: true },
   options: {
+    "--store <address>":
+      "The postgres:// or mysql:// address of the server, instead of a module. Default: TILLKIT_DATABASE.",
     "--timeout <seconds>": "The maximum time that a check may wait for a call to end. Default: 180.",
+    ...envFileOption,
   },
   examples: {
     "examine a store while you write it": "tillkit exam ./my-store.js",
+    "examine a database server before you use it": "tillkit exam --store postgres://localhost/shop",
     "print the results as JSON for a program": "tillkit exam ./my-store.js --json",
     "print the checks that still fail":
       "tillkit exam ./my-store.js --json | jq '.results[] | select(.outcome == \"failed\") | .check'",
@@ -41,12 +52,16 @@ export const examCommand: CommandDefinition = {
     0: "Every check passed or was left out because the module has no probe.",
     1: "A check failed.",
     2: "The command was used wrongly, or the module does not export create.",
-    3: "The module cannot be loaded.",
+    3: "The module cannot be loaded, the database cannot be used, or the exam was interrupted.",
   },
-  async run(args, { output, cwd }) {
+  async run(args, context) {
     try {
       const timeoutMs = readTimeout(args);
-      return await examineModule({ ...(await load(path.resolve(cwd, args.operand!))), timeoutMs }, output);
+      const { operand } = args;
+      if (operand === undefined) return await examineServer(args, context, timeoutMs);
+      if (args.has("store")) throw operandError("tillkit exam takes <store.js> or --store, and not both.");
+      const module = await load(path.resolve(context.cwd, operand));
+      return await runExam({ ...module, timeoutMs }, context.output);
     } finally {
       // A store that hangs, or a timer of the module, must not keep the process alive.
       setTimeout(() => process.exit(), 5000).unref();
@@ -64,13 +79,36 @@ function readTimeout(args: Arguments): number | undefined {
   );
 }
 
-async function examineModule(exam: StoreExam<unknown>, output: Output): Promise<ExitCode> {
+/** Examines the server that the options or the environment name. */
+async function examineServer(
+  args: Arguments,
+  context: Context,
+  timeoutMs: number | undefined,
+): Promise<ExitCode> {
+  const { output, signal, env } = context;
+  if (!args.has("store") && !env["TILLKIT_DATABASE"]?.trim())
+    throw operandError("tillkit exam needs <store.js>, or --store with the address of a database.");
+  const { end, ...exam } = await prepareDatabaseExam(requireDatabase(args, context).database, output, signal);
+  try {
+    return await runExam({ ...exam, timeoutMs }, output, signal);
+  } finally {
+    await end();
+  }
+}
+
+/** Runs the exam and prints its results. If `signal` was aborted, they are meaningless. */
+async function runExam<Tx>(exam: StoreExam<Tx>, output: Output, signal?: AbortSignal): Promise<ExitCode> {
   let [done, all] = [0, 0];
   const results = await examineStore(exam, ({ check }, count) => {
     [done, all] = [done + 1, count];
     output.draw(`${textBar(done / count)} ${done} of ${count}  ${check}`.slice(0, output.width));
   });
   output.draw(undefined);
+  if (signal?.aborted) {
+    output.print("The exam was interrupted.");
+    output.printJson({ stopped: true, results: [] });
+    return 3;
+  }
   printTable(results, output);
   for (const one of results.filter(({ outcome }) => outcome === "failed"))
     output.print(`\n${output.paint("red", "failed")} ${describeFailure(one)}`);

@@ -1,0 +1,97 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import { payment } from "../../../src/store/exam/checks/fixtures.js";
+import { onEachServer, openPlace, type Place } from "../../promises/processes/databases.js";
+import { buildKit } from "../../support/built-kit.js";
+
+// The command ends its process, so it runs in a process of its own.
+const built = buildKit("esm");
+afterAll(() => rmSync(built, { recursive: true, force: true }));
+
+/** Starts the command. `printed` resolves to the exit code and the output. */
+function startExam(argv: readonly string[], env: Record<string, string> = {}) {
+  const file = path.join(built, "cli/main.js");
+  const child = spawn(process.execPath, [file, "exam", ...argv], {
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ended = once(child, "close") as Promise<[number | null]>;
+  const printed = Promise.all([ended, text(child.stdout), text(child.stderr)]).then(
+    ([[code], stdout, stderr]) => ({ code, stdout, stderr }),
+  );
+  return { child, printed };
+}
+
+/** Returns the names of the tables of exams. */
+async function examTables(place: Place): Promise<string[]> {
+  const rows = await place.select<{ name: string }>(
+    "select table_name as name from information_schema.tables where table_name like 'tillkit_exam_%'",
+  );
+  return rows.map(({ name }) => name);
+}
+
+const prefixIn = (printed: string): string =>
+  /names begin with (tillkit_exam_[0-9a-f]{8}_)/.exec(printed)![1]!;
+
+onEachServer("the exam of a database", (kind) => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await openPlace(kind);
+    const created = [payment("c-1")];
+    await place.store.transaction((tx) => place.store.save(tx, { created }));
+  });
+  afterAll(() => place.remove());
+
+  /** Returns all rows of the application's kit. */
+  const ownRows = () =>
+    Promise.all(["payments", "meta", "ledger"].map((table) => place.select(`select * from @${table}`)));
+
+  it("passes every check, removes its tables, and does not touch the tables of the application", async () => {
+    const before = await ownRows();
+    const { printed } = startExam(["--json"], { TILLKIT_DATABASE: place.address.url });
+    const { code, stdout, stderr } = await printed;
+    const { stopped, results } = JSON.parse(stdout) as { stopped: boolean; results: { outcome: string }[] };
+    expect(results.filter(({ outcome }) => outcome !== "passed")).toEqual([]);
+    expect({ stopped, code }).toEqual({ stopped: false, code: 0 });
+    expect(stderr).toMatch(/^cut +1 +· +·$/m);
+    const prefix = prefixIn(stderr);
+    expect((await examTables(place)).filter((name) => name.startsWith(prefix))).toEqual([]);
+    expect(await ownRows()).toEqual(before);
+  });
+
+  it("removes its tables after an interruption, and does not touch the tables of the application", async () => {
+    const before = await ownRows();
+    const { child, printed } = startExam(["--store", place.address.url]);
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    const prefix = prefixIn(String(line));
+    // The tables of the second check are there as soon as it runs.
+    while (!(await examTables(place)).includes(`${prefix}2_notes`)) await delay(5);
+    child.kill("SIGINT");
+    const { code, stdout } = await printed;
+    expect({ code, stdout }).toEqual({
+      code: 3,
+      stdout: expect.stringContaining("The exam was interrupted."),
+    });
+    expect((await examTables(place)).filter((name) => name.startsWith(prefix))).toEqual([]);
+    expect(await ownRows()).toEqual(before);
+  });
+});
+
+describe("tillkit exam without a module", () => {
+  it.each([
+    [["--store", "postgres://nobody@127.0.0.1:1/none"], 3, "store_unavailable"],
+    [["--store", "mysql://nobody@127.0.0.1:1/none"], 3, "store_unavailable"],
+    [["--store", "mongodb://127.0.0.1/shop"], 2, "a kind of database that is not known"],
+    [["--store", "shop.db"], 2, "--store names a file."],
+    [["store.mjs", "--store", "postgres://127.0.0.1/shop"], 2, "<store.js> or --store, and not both"],
+    [[], 2, "needs <store.js>, or --store"],
+  ])("says why it cannot examine %j", async (argv, code, said) => {
+    const ended = await startExam(argv).printed;
+    expect(ended).toMatchObject({ code, stderr: expect.stringContaining(said) });
+    expect(ended.stderr).not.toContain("were not removed");
+  });
+});
