@@ -18,19 +18,33 @@ const fail = (cause: QueryError) =>
   Promise.reject(cause.fatal ? new TillkitError("store_unavailable", cause.message, { cause }) : cause);
 
 export function mysqlAdapter(pool: Pool): TransactionAdapter<MysqlTx> {
-  async function select(rest: string, params: unknown[], tx: MysqlTx = pool) {
+  const checked = new WeakSet();
+  // mysql2 puts the values into the text, with backslashes. In this mode they would end a string too early.
+  async function connect() {
+    const connection = await pool.getConnection();
+    try {
+      if (!checked.has(connection.connection)) {
+        const rows = (await connection.query("select @@sql_mode as mode"))[0] as { mode: string }[];
+        if (rows[0]?.mode.includes("NO_BACKSLASH_ESCAPES"))
+          throw new TillkitError("option_invalid", "The sql_mode must not contain NO_BACKSLASH_ESCAPES.");
+        checked.add(connection.connection);
+      }
+      return connection;
+    } catch (error) {
+      connection.release();
+      throw error;
+    }
+  }
+  async function select(rest: string, params: unknown[], tx?: MysqlTx): Promise<StoredRecord[]> {
     const sql = "select convert(id using ascii) as `key`, version, value from payment_records where ";
-    return (await tx.query(sql + rest, params))[0] as StoredRecord[];
+    if (tx) return (await tx.query(sql + rest, params))[0] as StoredRecord[];
+    const connection = await connect();
+    return select(rest, params, connection).finally(() => connection.release());
   }
   return {
     durable: true,
     close: () => pool.end(),
-    // mysql2 puts the values into the text, with backslashes. In this mode they would end a string too early.
-    async migrate() {
-      const rows = (await pool.query("select @@sql_mode as mode"))[0] as { mode: string }[];
-      if (rows[0]?.mode.includes("NO_BACKSLASH_ESCAPES"))
-        throw new Error("The server's sql_mode must not contain NO_BACKSLASH_ESCAPES.");
-    },
+    migrate: async () => (await connect()).release(),
     read: (keys, tx) => select("id in (?)", [keys], tx),
     scan: ({ from, to, limit, reverse }, tx) =>
       select(`id >= ? and id < ? order by id ${reverse ? "desc" : "asc"} limit ?`, [from, to, limit], tx),
@@ -43,7 +57,7 @@ export function mysqlAdapter(pool: Pool): TransactionAdapter<MysqlTx> {
       return true;
     },
     async transaction(run) {
-      const connection = await pool.getConnection();
+      const connection = await connect();
       let last = connection.query("set transaction isolation level read committed");
       // Each statement fails where one before it has failed: after a deadlock MySQL has rolled back what was before.
       const query: MysqlTx["query"] = (sql, params) =>

@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { createPool } from "mysql2/promise";
 import * as tillkit from "tillkit";
+import { mysqlAdapter } from "../../examples/stores/mysql.js";
 import { serverUrl } from "../promises/processes/databases.js";
 import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
@@ -73,5 +75,24 @@ function testTransactions(): void {
     expect(await rows()).toEqual([]);
     await store.close();
     await remove!();
+  });
+
+  it("refuses a later connection of the pool whose sql_mode has NO_BACKSLASH_ESCAPES", async () => {
+    const pool = createPool({ uri: serverUrl("mysql")!, connectionLimit: 2 });
+    let opened = 0;
+    pool.pool.on("connection", (connection) => {
+      if (++opened === 2) connection.query("set session sql_mode = 'NO_BACKSLASH_ESCAPES'");
+    });
+    const adapter = mysqlAdapter(pool as never);
+    await adapter.migrate!();
+    // Each call needs the second connection, which the call before must have given back.
+    const codes = await adapter.transaction(async () => {
+      const calls = [() => adapter.read(["\\' or 1 = 1 -- "]), () => adapter.transaction(async () => {})];
+      const found: unknown[] = [];
+      for (const call of calls) found.push(await call().catch((error: tillkit.TillkitError) => error.code));
+      return found;
+    });
+    await adapter.close!();
+    expect(codes).toEqual(["option_invalid", "option_invalid"]);
   });
 }

@@ -28,6 +28,7 @@ const storeCodes: readonly ErrorCode[] = [
   "adapter_defective",
   "store_closed",
   "driver_missing",
+  "option_invalid",
   "path_exposed",
   "schema_too_new",
   "database_refused",
@@ -165,10 +166,8 @@ export class WebhookKeeper {
   #noteFailed(refused?: { arrival: Arrival; cause: unknown }): void {
     const { failingSince = performance.now() } = this.keeping;
     this.#refused = refused?.arrival;
-    this.keeping = {
-      failingSince,
-      ...(refused && { refused: mayBeOfStore(refused.cause) ? "store" : "webhook" }),
-    };
+    const mayBeStore = hasCode(refused?.cause, "store_unavailable") || isOfStore(refused?.cause);
+    this.keeping = { failingSince, ...(refused && { refused: mayBeStore ? "store" : "webhook" }) };
   }
 
   #end(): void {
@@ -287,11 +286,6 @@ function fromSpool({ receiptId, receivedAt, rawBody, ...webhook }: SpooledWebhoo
   // This kit wrote the value, after it had checked the coverage of the scheme.
   const covers = webhook.covers as Arrival["covers"];
   return { receiptId, receivedAt, rawBody, covers, message: readMessage({ rawBody, covers }) };
-}
-
-/** Returns whether the error may mean that the store accepts no webhooks. */
-function mayBeOfStore(error: unknown): boolean {
-  return hasCode(error, "store_unavailable") || isOfStore(error);
 }
 
 /** Returns whether the error means that the store accepts no webhooks, or not in time. */

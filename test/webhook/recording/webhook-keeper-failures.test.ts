@@ -14,6 +14,7 @@ describe("a spooled webhook that fails again and again", () => {
     "adapter_defective",
     "store_closed",
     "driver_missing",
+    "option_invalid",
     "path_exposed",
     "schema_too_new",
   ])("is never given up where the store says %s, which is about every webhook", async (code) => {

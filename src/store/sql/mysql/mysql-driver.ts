@@ -76,7 +76,6 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   async migrate(): Promise<void> {
     this.#pool ??= await this.#open();
     await this.#onConnection(async (session) => {
-      await refuseUnsafeSession(session);
       const server = refuseUnsafeServer(await askMysql(session));
       await migrateKnown(server, this.dialect, async () => {
         this.dialect.hasSeveralWriters = await hasSeveralWriters(session);
@@ -203,7 +202,7 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     try {
       for (;;) {
         const connection = await takeOpen(() => connectionOf(pool, this.shortage), isMysqlFull);
-        if (this.#own) await this.#prepare(connection);
+        await this.#prepare(connection);
         if (!this.#answers.isSuspect(physical(connection))) return connection;
         cutOffConnection(connection);
       }
@@ -213,16 +212,18 @@ export class MysqlDriver implements Driver<MysqlConnection> {
     }
   }
 
-  /** Prepares the session of a connection of the kit's own, once for each session. */
+  /** Prepares a session of the kit's own, or checks a session of an application, once for each session. */
   async #prepare(connection: MysqlConnection): Promise<void> {
     const session = physical(connection);
-    session.stream?.ref?.();
+    if (this.#own) session.stream?.ref?.();
     if (this.#prepared.has(session)) return;
     const tooLong = setTimeout(() => cutOffConnection(connection), connectTimeoutMs);
     try {
-      await prepareSession(sessionOn(connection), this.#lockWaitSeconds);
+      if (this.#own) await prepareSession(sessionOn(connection), this.#lockWaitSeconds);
+      else await refuseUnsafeSession(sessionOn(connection));
     } catch (error) {
-      connection.destroy();
+      if (this.#own) connection.destroy();
+      else connection.release();
       throw error;
     } finally {
       clearTimeout(tooLong);

@@ -2,6 +2,7 @@ import { createPool, type PoolConnection } from "mysql2/promise";
 import { mysqlStore } from "tillkit/sql";
 import { sessionOn } from "../../../../src/store/sql/mysql/pool.js";
 import { prepareSession } from "../../../../src/store/sql/mysql/session-settings.js";
+import { tablePrefixes } from "../support/table-prefixes.js";
 
 const url = process.env["TILLKIT_TEST_MYSQL_URL"];
 
@@ -24,6 +25,13 @@ if (url === undefined || url === "none")
     expect([undefined, "none"]).toContain(process.env["TILLKIT_TEST_MYSQL_URL"]);
   });
 else {
+  const cleaner = createPool({ uri: url });
+  const tables = tablePrefixes((sql) => cleaner.query(sql));
+  afterAll(async () => {
+    await tables.dropAll();
+    await cleaner.end();
+  });
+
   // The settings of a server would be those of all other tests too, so each test gives them to one session.
   const withSession = async (setting: string, run: (connection: PoolConnection) => Promise<void>) => {
     const pool = createPool({ uri: url, connectionLimit: 1 });
@@ -65,6 +73,29 @@ else {
       code: "option_invalid",
       message: expect.stringContaining(setting.split(" ")[0]!) as string,
     });
+    await pool.end();
+  });
+
+  it.each(modes)("refuses a later session of a pool that has %s, and gives it back", async (mode) => {
+    const tablePrefix = tables.next();
+    const pool = createPool({ uri: url, connectionLimit: 2 });
+    let opened = 0;
+    pool.pool.on("connection", (connection) => {
+      if (++opened === 2) connection.query(`set session ${mode}`);
+    });
+    const store = mysqlStore(pool, { tablePrefix });
+    await store.migrate();
+    await store.transaction(async (tx) => {
+      await tx.query("select 1");
+      const id = "\\' or 1 = 1 -- ";
+      // The second call would wait for a connection if the first call kept it.
+      for (let call = 0; call < 2; call++)
+        await expect(store.find(id)).rejects.toMatchObject({ code: "option_invalid" });
+      await expect(store.transaction((other) => other.query("select ?", [id]))).rejects.toMatchObject({
+        code: "option_invalid",
+      });
+    });
+    expect(opened).toBe(2);
     await pool.end();
   });
 }
