@@ -18,7 +18,7 @@ import { type RecordingParts } from "../../webhook/recording/recording-parts.js"
 import { notPossible, resolutionInvalid, resolvedEvent } from "../resolution/resolution.js";
 import { inGroups } from "../sweep/in-groups.js";
 import { type FactParts, factSources, split } from "./facts.js";
-import { entryOf, noteOf, readAttentionNotes } from "./list-attention.js";
+import { closedEntryOf, entryOf, noteOf, readAttentionNotes } from "./list-attention.js";
 import { type Fact, ruleTable } from "./rules.js";
 
 /** An action of a person on one entry of `payments.attention`. */
@@ -97,13 +97,9 @@ export async function attend<Tx>(
   const before = noteOf(note);
   const change = changeOf(given, before, parts.now());
   if (isRepeated(change, before, fact)) {
-    const known = {
-      ...before.settled?.evidence,
-      rule,
-      subject,
-      since: before.settled?.since ?? change.at,
-    } as Fact;
-    return { entry: entryOf(fact ?? known, note, parts.now()), changed: false };
+    const now = parts.now();
+    const entry = fact ? entryOf(fact, note, now) : closedEntryOf({ rule, subject }, note, now);
+    return { entry, changed: false };
   }
   if (!fact) throw notPossible(`${id} is closed: its cause is gone, or never existed`);
   if (given.action === "settle" && ruleTable[rule].settle === "fact")

@@ -130,6 +130,18 @@ export function entryOf(fact: Fact, note: NoteRecord | undefined, now: Date): At
   };
 }
 
+/** Returns an entry whose fact is gone. Uses the evidence of its settlement, if a person settled it. */
+export function closedEntryOf(
+  { rule, subject }: Pick<Fact, "rule" | "subject">,
+  note: NoteRecord | undefined,
+  now: Date,
+): AttentionEntry {
+  const { evidence, since = now.toISOString() } = noteOf(note).settled ?? {};
+  const entry = entryOf({ ...evidence, rule, subject, since } as Fact, note, now);
+  // The evidence is not the whole fact, so the sentences of the rule would have gaps.
+  return { ...entry, why: "The cause of this entry is gone.", next: "Nothing more needs to be done." };
+}
+
 /** Returns the actions of people in a note. */
 export function noteOf(note: Pick<NoteRecord, "value"> | undefined): AttentionNote {
   return { changes: [], ...note?.value };

@@ -1,4 +1,5 @@
 import { MemoryStore, type Payments } from "tillkit";
+import { keepClaim } from "../../../src/checkout/payment-claims.js";
 import { event, webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../../src/store/exam/checks/steps.js";
 import { closeAll, testKit } from "../../support/kit.js";
@@ -35,6 +36,33 @@ describe("an action on an entry", () => {
     expect(await payments.attend("paid_late:c-1", settle)).toMatchObject({ changed: true });
     expect(await store.find("c-1")).toEqual(late);
     expect((await payments.attention()).entries).toMatchObject([{ version: 1, changes: [{ did: "noted" }] }]);
+  });
+
+  it("says that the cause is gone where it is repeated for a closed entry", async () => {
+    const store = new MemoryStore();
+    const claimed = pendingPayment({ clientId: "c-2", reference: "order-2", serviceId: "s-2" });
+    await saved(store, {
+      created: [late, claimed],
+      webhooks: [
+        webhook("u", { outcome: "unmatched", clientId: "c-9" }),
+        webhook("m", { outcome: "mismatch", clientId: "c-1", reason: "amount" }),
+      ],
+    });
+    await keepClaim(store, claimed, { number: "PP 71", at: claimed.createdAt });
+    const payments = testKit({ store });
+    const settle = { action: "settle", ...why } as const;
+    for (const id of ["claimed:c-2", "unmatched:c-9", "paid_late:c-1"]) {
+      expect((await payments.attend(id, settle)).changed).toBe(true);
+      const { entry, changed } = await payments.attend(id, settle);
+      expect([changed, JSON.stringify(entry)]).toEqual([false, expect.not.stringContaining("undefined")]);
+      expect(entry).toMatchObject({ id, why: "The cause of this entry is gone.", settled: why });
+    }
+    const note = { action: "note", ...why } as const;
+    await payments.attend("mismatched:c-1", note);
+    await payments.resolve({ action: "dismiss", receiptId: "receipt-of-m", ...why });
+    const { entry } = await payments.attend("mismatched:c-1", note);
+    expect(JSON.stringify(entry)).not.toContain("undefined");
+    expect(entry.why).toBe("The cause of this entry is gone.");
   });
 
   it("settles all webhooks of an entry where the store limits its writes", async () => {
