@@ -151,6 +151,18 @@ describe("a dispatch in memory that was revived", () => {
     expect(table.counts().oldestUndoneAt).not.toBe(recordedAt);
     expect(claim().map((one) => one.event.id)).toEqual(["e1", "e2"]);
   });
+
+  it("has its end and its error only among its past ends", () => {
+    const { table, run } = leased(60_000);
+    table.settle({ ...run(1), state: "dead", error: "no" });
+    table.commit();
+    table.dead({ revive: true, limit: 1, run: "again" });
+    const past = [{ attempt: 1, failures: 0, error: "no", settledAt: expect.any(String) as string }];
+    const revived = { eventId: "e1", type: "payment.completed", handler: "ledger", state: "pending" };
+    expect(table.revived({ run: "again", limit: 10 })).toStrictEqual([
+      { ...revived, attempt: 0, failures: 0, run: "again", past },
+    ]);
+  });
 });
 
 it("events that are recorded after a prune come after the older ones that stayed", () => {
