@@ -569,6 +569,14 @@ ${row("", { value: "5", providerId: "MVK-5" })}\n${row("old-c", { providerId: ""
       );
   });
 
+  it("counts the payments of all pages in its progress", async () => {
+    const store = await storeOf(...Array.from({ length: 600 }, (_, index) => paid(`p-${index}`)));
+    const counts: number[] = [];
+    const onProgress = ({ payments }: { payments: number }) => counts.push(payments);
+    await compareStatement(store, [], { period: may, onProgress }).summary();
+    expect(new Set(counts)).toEqual(new Set([500, 600]));
+  });
+
   it("can be stopped between batches", async () => {
     const store = await storeOf();
     const controller = new AbortController();
