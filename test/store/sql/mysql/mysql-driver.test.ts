@@ -1,7 +1,11 @@
+import { createPool } from "mysql2/promise";
+import { mysqlStore } from "tillkit/sql";
+import { serverUrl } from "../../../promises/processes/databases.js";
 import { MysqlDriver } from "../../../../src/store/sql/mysql/mysql-driver.js";
 import { type MysqlPool } from "../../../../src/store/sql/mysql/pool.js";
 import { resolveSqlStoreOptions } from "../../../../src/store/sql/options.js";
 import { tablesUnder } from "../../../../src/store/sql/tables/names.js";
+import { tablePrefixes } from "../support/table-prefixes.js";
 
 const durable = { innodb_flush_log_at_trx_commit: "1", sync_binlog: "1", log_bin: "ON" };
 
@@ -53,3 +57,29 @@ describe("the warnings about MySQL", () => {
     expect(await warningsOf({ replicas: 2, isWaiting: true })).toEqual([]);
   });
 });
+
+const url = serverUrl("mysql");
+
+if (url === undefined)
+  it("leaves a long transaction out, because no server is named", () => expect(url).toBeUndefined());
+else
+  it("a transaction may last longer than a connection may take to open", async () => {
+    const pool = createPool({ uri: url });
+    const tables = tablePrefixes((sql) => pool.query(sql));
+    const store = mysqlStore(url, { tablePrefix: tables.next() });
+    jest.useFakeTimers({ doNotFake: ["setImmediate", "setInterval", "nextTick", "performance", "Date"] });
+    try {
+      const run = store.transaction(async (tx) => {
+        await tx.query("select 1");
+        // The limits of answers are checked by the real clock, so only the limit of the opening could end here.
+        jest.advanceTimersByTime(60_000);
+        return tx.query("select 2 as two");
+      });
+      expect(await run).toMatchObject({ rows: [{ two: 2 }] });
+    } finally {
+      jest.useRealTimers();
+      await store.close();
+      await tables.dropAll();
+      await pool.end();
+    }
+  });
