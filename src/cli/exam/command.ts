@@ -52,7 +52,8 @@ export const examCommand: CommandDefinition = {
     0: "Every check passed or was left out because the module has no probe.",
     1: "A check failed.",
     2: "The command was used wrongly, or the module does not export create.",
-    3: "The module cannot be loaded, the database cannot be used, or the exam was interrupted.",
+    3: "The module cannot be loaded, or the database cannot be used.",
+    130: "The exam of a database was interrupted, for example by Ctrl-C, and its tables were removed.",
   },
   async run(args, context) {
     try {
@@ -105,9 +106,8 @@ async function runExam<Tx>(exam: StoreExam<Tx>, output: Output, signal?: AbortSi
   });
   output.draw(undefined);
   if (signal?.aborted) {
-    output.print("The exam was interrupted.");
-    output.printJson({ stopped: true, results: [] });
-    return 3;
+    output.log("The exam was interrupted.");
+    return 130;
   }
   printTable(results, output);
   for (const one of results.filter(({ outcome }) => outcome === "failed"))
