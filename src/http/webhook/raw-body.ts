@@ -3,7 +3,8 @@ import { Deadlines, type Waiting } from "../../shared/deadlines.js";
 import { TillkitError, WebhookRejectedError } from "../../errors/index.js";
 import { asBuffer } from "../../shared/bytes.js";
 
-const captured = new WeakMap<IncomingMessage, Buffer>();
+/** The property in which a request keeps its bytes. All copies of this package use the same symbol. */
+const captured: unique symbol = Symbol.for("tillkit.rawBody");
 
 /**
  * Keeps the exact bytes of a request for the signature check. For applications that parse JSON before the
@@ -21,7 +22,8 @@ export function captureRawBody(request: IncomingMessage, _response: ServerRespon
       "option_invalid",
       "captureRawBody is no middleware. Pass it to the parser: express.json({ verify: captureRawBody }).",
     );
-  captured.set(request, bytes);
+  // The property is not enumerable, so that no log shows the bytes.
+  Object.defineProperty(request, captured, { value: bytes, configurable: true });
 }
 
 /** A body that is being read. */
@@ -29,7 +31,7 @@ interface Reading extends Waiting {
   readonly refuse: (error: WebhookRejectedError) => void;
 }
 
-type ParsedRequest = IncomingMessage & { body?: unknown; rawBody?: unknown };
+type ParsedRequest = IncomingMessage & { [captured]?: Buffer; body?: unknown; rawBody?: unknown };
 
 /** Returns a function that reads the exact bytes of a request, unless other code has kept these bytes. */
 export function rawBodyReader({ limitBytes, bodyTimeoutMs }: { limitBytes: number; bodyTimeoutMs: number }) {
@@ -37,7 +39,7 @@ export function rawBodyReader({ limitBytes, bodyTimeoutMs }: { limitBytes: numbe
   const deadlines = new Deadlines<Reading>(bodyTimeoutMs, ({ refuse }) => refuse(tooSlow(bodyTimeoutMs)));
   return function readRawBody(request: ParsedRequest): Buffer | Promise<Buffer> {
     // `express.raw()` keeps the bytes in `body`. Some hosting platforms keep them in `rawBody`.
-    const kept = captured.get(request) ?? asBuffer(request.body) ?? asBuffer(request.rawBody);
+    const kept = request[captured] ?? asBuffer(request.body) ?? asBuffer(request.rawBody);
     if (kept) {
       if (kept.length > limitBytes) throw tooLarge(limitBytes);
       return kept;

@@ -51,6 +51,17 @@ describe.each(versions)("the raw body, on %s,", (_, express) => {
     expect((await post(app, "/payments/webhook")).status).toBe(200);
   });
 
+  it("is taken from captureRawBody of another copy of the package", async () => {
+    let other!: typeof captureRawBody;
+    await jest.isolateModulesAsync(async () => {
+      other = (await import("tillkit")).captureRawBody;
+    });
+    expect(other).not.toBe(captureRawBody);
+    const app = express().use(express.json({ verify: other }));
+    app.use("/payments", router() as never);
+    expect((await post(app, "/payments/webhook")).status).toBe(200);
+  });
+
   it("is taken from express.raw() when that comes before it", async () => {
     const app = express().use(express.raw({ type: "*/*" }));
     app.use("/payments", router() as never);
