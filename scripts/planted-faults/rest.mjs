@@ -392,8 +392,8 @@ export const restFaults = [
   {
     about: "each drain asks a store that hangs for its identity",
     file: "kit/watch-store.ts",
-    from: "identifying ??= store.identify",
-    to: "identifying = store.identify",
+    from: "joinCalls(() => store.identify(newId()))",
+    to: "() => store.identify(newId())",
     test: "kit/watch-store.test.ts",
   },
   {

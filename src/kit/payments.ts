@@ -191,7 +191,10 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
    */
   sweep(): Promise<Swept>;
 
-  /** Resolves to the health, for a readiness probe or a person on call. Never rejects. */
+  /**
+   * Resolves to the health, for a readiness probe or a person on call. Never rejects. A call during a check
+   * of this process gets the result of that check.
+   */
   health(): Promise<Health>;
   /**
    * Resolves to one page of entries that need a person: the problem, its beginning, and the next step. The

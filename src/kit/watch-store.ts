@@ -1,6 +1,7 @@
 import { hasCode, TillkitError } from "../errors/index.js";
 import { type Notify } from "../model/notice-map.js";
 import { type PaymentStore } from "../store/index.js";
+import { joinCalls } from "../shared/join-calls.js";
 import { storeInTime, withTimeout } from "../shared/with-timeout.js";
 import { type Receipt } from "../webhook/recording/arrival.js";
 import { type Spool } from "../webhook/spool/spool.js";
@@ -39,11 +40,8 @@ export function identifier<Tx>(
   { store, newId }: Pick<Core<Tx>, "store" | "newId">,
   timeoutMs: number,
 ): () => Promise<string> {
-  let identifying: Promise<string> | undefined;
-  return () => {
-    identifying ??= store.identify(newId()).finally(() => (identifying = undefined));
-    return storeInTime(identifying, timeoutMs, { unref: false });
-  };
+  const identify = joinCalls(() => store.identify(newId()));
+  return () => storeInTime(identify(), timeoutMs, { unref: false });
 }
 
 /**

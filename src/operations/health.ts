@@ -6,6 +6,7 @@ import { type AttentionRule } from "../model/attention.js";
 import { type EventType } from "../model/event-map.js";
 import { type ClockWatch } from "../shared/clock-watch.js";
 import { because } from "../shared/because.js";
+import { joinCalls } from "../shared/join-calls.js";
 import { withTimeout } from "../shared/with-timeout.js";
 import { type CountsOptions, type PaymentStore, type StoreCounts } from "../store/index.js";
 import { attentionCounts, ruleEnds } from "./attention/rules.js";
@@ -126,7 +127,7 @@ const minMismatches = 10;
 /** The minimum number of failed sweeps in a row for `sweep_failing`. A short outage may cause fewer. */
 const minFailedSweeps = 3;
 
-/** Returns the function behind `payments.health`. Counts refused webhooks from now on. */
+/** Returns the function behind `payments.health`. Counts refused webhooks from now on. Joins calls. */
 export function createHealthCheck<Tx>(
   core: Pick<HealthParts<Tx>, "store" | "now" | "clock"> & { listen: Notices["add"] },
   intake: Intake,
@@ -136,8 +137,7 @@ export function createHealthCheck<Tx>(
   >,
 ): () => Promise<Health> {
   const counted = { ...countRejections(core.listen, intake.keeper), timeoutMs: 2000, lateMs: 60_000 };
-  const parts = { ...core, ...intake, ...options, ...counted };
-  return () => checkHealth(parts);
+  return joinCalls(() => checkHealth({ ...core, ...intake, ...options, ...counted }));
 }
 
 /** Returns the health, from the store, the spool and this process. Never rejects. */

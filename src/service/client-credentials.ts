@@ -6,6 +6,7 @@ import {
   isSandboxCredentialInProduction,
   sandboxMessage,
 } from "./access-token.js";
+import { joinCalls } from "../shared/join-calls.js";
 import { untilAborted } from "./send-request.js";
 import { type NamesOf, requireOptions, unknownOptions } from "../shared/unknown-names.js";
 import { addressProblems, timeoutProblems } from "./service-options.js";
@@ -73,24 +74,20 @@ export function clientCredentials(options: ClientCredentialsOptions): AccessToke
 
   // The secrets are in this closure, so that printing the source, or writing it as JSON, does not show them.
   let cached: { token: string; freshUntil: number } | undefined;
-  let renewal: Promise<string> | undefined;
 
-  const renew = async (): Promise<string> => {
+  const renew = joinCalls(async (): Promise<string> => {
     // The lifetime starts before the request, because the issuer's clock starts before the answer arrives.
     const askedAt = now();
     const { token, lifetimeMs } = await requestToken({ tokenUrl, form, timeoutMs, fetch });
     cached = { token, freshUntil: askedAt + lifetimeMs - Math.min(maxMarginMs, lifetimeMs / 10) };
     return token;
-  };
+  });
 
   const get = async ({ refused, signal }: AccessTokenRequest = {}): Promise<string> => {
     // Only the refused token is dropped, because another caller may have renewed the token already.
     if (cached !== undefined && cached.token === refused) cached = undefined;
     if (cached !== undefined && now() < cached.freshUntil) return cached.token;
-    renewal ??= renew().finally(() => {
-      renewal = undefined;
-    });
-    return signal === undefined ? renewal : untilAborted(signal, renewal);
+    return signal === undefined ? renew() : untilAborted(signal, renew());
   };
 
   return Object.freeze({ get });

@@ -52,6 +52,20 @@ describe("health", () => {
     });
   });
 
+  it("is checked once for all calls that arrive during a check", async () => {
+    const store = new MemoryStore();
+    const payments = testKit({ store });
+    let answer!: () => void;
+    const found = new Promise<undefined>((resolve) => (answer = () => resolve(undefined)));
+    const find = jest.spyOn(store, "find").mockReturnValue(found);
+    const checks = Array.from({ length: 20 }, () => payments.health());
+    expect(find).toHaveBeenCalledTimes(1);
+    answer();
+    expect(new Set(await Promise.all(checks)).size).toBe(1);
+    await payments.health();
+    expect(find).toHaveBeenCalledTimes(2);
+  });
+
   it("is degraded, and not down, when the store answers but does not count in time what waits", async () => {
     const store = new MemoryStore();
     store.counts = () => new Promise(() => {});
