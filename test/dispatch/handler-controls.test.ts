@@ -140,6 +140,14 @@ describe("the limit of a handler", () => {
     expect(await count()).toBe(5);
   });
 
+  it("lets a handler wait for 100 ms at least, so that a high limit needs few claims", async () => {
+    const { controls, count, charge } = await limited(500);
+    await charge(await count());
+    const one = controls();
+    expect(await one.permit([books], 10)).toEqual([]);
+    expect(one.waitMs).toBe(100);
+  });
+
   it.each([0.3, 0.6, 0.7, 0.9, 1.1])(
     "of %d a second allows a run as soon as its time has passed",
     async (perSecond) => {
