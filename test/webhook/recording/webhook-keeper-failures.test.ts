@@ -475,3 +475,13 @@ describe("the keeper of webhooks", () => {
     interval.mockRestore();
   });
 });
+
+describe("a webhook whose copies the spool could not keep", () => {
+  it("is spooled when the spool works again, however often it was refused before", async () => {
+    const { keeper, surroundings } = keeperOf({ record: fail(away), append: fail(new Error("EIO")) });
+    for (let copy = 0; copy < 60; copy++)
+      await expect(keeper.keep(arrivalOf(`r-${copy}`))).rejects.toMatchObject({ code: "record_unavailable" });
+    surroundings.append = () => Promise.resolve();
+    expect(await keeper.keep(arrivalOf("r-60"))).toMatchObject({ outcome: "spooled" });
+  });
+});

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmdirSync } from "node:fs";
 import { type FileHandle, rename, stat, unlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type FileSystem, realFileSystem } from "../../../src/webhook/spool/spool-directory.js";
@@ -172,6 +172,22 @@ describe("append", () => {
     const spool = bench.open({ fs: hooked({ syncDirectory }), directory: path.join(bench.directory, "a") });
     await expect(spool.append(webhook(1))).rejects.toMatchObject({ code: "spool_unavailable" });
     failure = undefined;
+    await spool.append(webhook(2));
+    expect(seen).toEqual(["spool", expect.stringMatching(/^tillkit-spool-/), "a"]);
+  });
+
+  it("syncs the entries of a first try also after somebody removed the lowest directory", async () => {
+    const seen: string[] = [];
+    let failure: Error | undefined = systemError("EIO");
+    const syncDirectory = (file: string) => {
+      if (failure) throw failure;
+      seen.push(path.basename(file));
+    };
+    const directory = path.join(bench.directory, "a");
+    const spool = bench.open({ fs: hooked({ syncDirectory }), directory });
+    await expect(spool.append(webhook(1))).rejects.toMatchObject({ code: "spool_unavailable" });
+    failure = undefined;
+    rmdirSync(directory);
     await spool.append(webhook(2));
     expect(seen).toEqual(["spool", expect.stringMatching(/^tillkit-spool-/), "a"]);
   });
