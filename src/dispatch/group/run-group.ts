@@ -107,7 +107,7 @@ async function release<Tx>({ options, claim }: ClaimedRun<Tx>, closing: AbortSig
 
 /** Runs claims in one transaction, at least one, until `maxGroupMs` have passed. */
 async function runGroup<Tx>(group: readonly ClaimedRun<Tx>[], closing: AbortSignal): Promise<GroupEnd<Tx>> {
-  const { store, losses, onHanging } = group[0]!.options;
+  const { store, onHanging } = group[0]!.options;
   const failed = new Map<ClaimedRun<Tx>, { run: StartedRun<Tx>; error: unknown }>();
   const done: ClaimedRun<Tx>[] = [];
   const endAt = performance.now() + maxGroupMs;
@@ -159,10 +159,8 @@ async function runGroup<Tx>(group: readonly ClaimedRun<Tx>[], closing: AbortSign
   const results = await Promise.all(ended);
   let unfinished = group.filter((each) => !failed.has(each));
   if (isCommitted !== false) {
-    for (const { claim } of done) {
-      losses.delete(idempotencyKeyOf(claim));
+    for (const { claim } of done)
       results.push([claim, isCommitted ? { state: "done" } : { state: "lost", error: leaseLost(claim) }]);
-    }
     unfinished = unfinished.filter((each) => !done.includes(each));
   }
   return { ended: results, unfinished, isCommitted: isCommitted === true };
