@@ -57,7 +57,7 @@ onEachServer("the exam of a database", (kind) => {
     const { stopped, results } = JSON.parse(stdout) as { stopped: boolean; results: { outcome: string }[] };
     expect(results.filter(({ outcome }) => outcome !== "passed")).toEqual([]);
     expect({ stopped, code }).toEqual({ stopped: false, code: 0 });
-    expect(stderr).toMatch(/^cut +1 +· +·$/m);
+    expect(stderr).toMatch(/^cut +2 +· +·$/m);
     const prefix = prefixIn(stderr);
     expect((await examTables(place)).filter((name) => name.startsWith(prefix))).toEqual([]);
     expect(await ownRows()).toEqual(before);

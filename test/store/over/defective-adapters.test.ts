@@ -277,23 +277,4 @@ describe("the exam of a store over an adapter", () => {
     await expect(runAlone(caughtBy, spoil)).rejects.toThrow(`This does not hold: ${caughtBy}.`);
     await runAlone(caughtBy, (adapter) => adapter);
   });
-
-  it("fails an adapter that uses a lost connection again, and names it", async () => {
-    let isLost = false;
-    const lost = () => Promise.reject(new Error("Connection closed"));
-    const spoil: Spoil = (adapter) => ({
-      ...adapter,
-      transaction: (run) => (isLost ? lost() : adapter.transaction(run)),
-    });
-    const checks = new Map<string, () => Promise<void>>();
-    testStore<MemoryTransaction>({
-      ...storesOver(spoil),
-      probe: { write: () => isLost && lost(), has: async () => false, cut: () => (isLost = true) },
-      test: (name, run) => checks.set(name, run),
-    });
-    const check = "a transaction whose connection is lost rejects, leaves nothing, and others go on";
-    await expect(checks.get(`store: ${check}`)!()).rejects.toThrow(
-      /The next transaction failed: .*Connection closed\. Do not give a lost connection back to the pool\./,
-    );
-  });
 });

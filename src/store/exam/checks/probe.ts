@@ -167,4 +167,23 @@ export const cutChecks: Checks = {
     assert.ok(await store.find("p2"), "a payment that was stored later is missing");
     assert.ok(hasCode(error, "store_unavailable"), `${uncoded}${because(error)}`);
   },
+
+  async "a transaction whose connection is lost before its commit resolves only if its writes are there"(
+    store,
+    _,
+    probe,
+  ) {
+    const key = randomUUID();
+    const cut = store.transaction(async (tx) => {
+      await probe.write(tx, key);
+      await probe.cut!(tx);
+    });
+    const resolved = await cut.then(
+      () => true,
+      () => false,
+    );
+    const why =
+      "The transaction resolved although its connection was lost before the commit, and its write is missing: let `transaction` reject if the commit fails.";
+    assert.ok(!resolved || (await probe.has(key)), why);
+  },
 };
