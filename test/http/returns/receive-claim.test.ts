@@ -307,6 +307,18 @@ describe("an attack on the form", () => {
     expect(await claims()).toEqual([]);
   });
 
+  it("of posts about many payments spends one budget of their address", async () => {
+    const { post } = await open();
+    const stopped = jest.spyOn(performance, "now").mockReturnValue(performance.now());
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 61; sent++) {
+      const other = makeReturnToken(`other-${sent}`).token;
+      statuses.push((await post("MVK-1", { path: `/payments/success/${other}?claim` })).status);
+    }
+    stopped.mockRestore();
+    expect(statuses).toEqual([...Array<number>(60).fill(404), 429]);
+  });
+
   it("of a customer who came too early leaves the budget of the payment", async () => {
     const { post, claims, clock } = await open();
     clock.now = started + minute;
