@@ -103,7 +103,8 @@ export const statementCommand: CommandDefinition = {
       summary = await statement.summary();
       await reports.end(summary);
     } catch (error) {
-      if (!context.signal?.aborted || error !== context.signal.reason) throw error;
+      // Ctrl-C also ends the program whose output this command reads, so any error may come from it.
+      if (!context.signal?.aborted) throw error;
       output.draw(undefined);
       output.log("The comparison was interrupted, and no report was written.");
       return 130;

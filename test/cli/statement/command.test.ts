@@ -351,15 +351,21 @@ describe("tillkit statement", () => {
     expect(stderr).not.toContain("\n");
   });
 
-  it("stops by its signal with one sentence and the exit code 130, and leaves no report", async () => {
-    const ran = await runCli(
-      ["statement", "agreed.csv", "--store", "shop.db", ...period, "--report", "stopped.html"],
-      { cwd: folder.path, signal: AbortSignal.abort() },
-    );
-    const stderr = "The comparison was interrupted, and no report was written.\n";
-    expect(ran).toEqual({ code: 130, stdout: "", stderr });
-    expect(readdirSync(folder.path).filter((name) => name.startsWith("stopped"))).toEqual([]);
-  });
+  it.each([
+    ["a file", "agreed.csv"],
+    ["standard input that ended too", "-"],
+  ])(
+    "stops by its signal over %s with one sentence and the exit code 130, and leaves no report",
+    async (_, from) => {
+      const ran = await runCli(
+        ["statement", from, "--store", "shop.db", ...period, "--report", "stopped.html"],
+        { cwd: folder.path, signal: AbortSignal.abort() },
+      );
+      const stderr = "The comparison was interrupted, and no report was written.\n";
+      expect(ran).toEqual({ code: 130, stdout: "", stderr });
+      expect(readdirSync(folder.path).filter((name) => name.startsWith("stopped"))).toEqual([]);
+    },
+  );
 
   it.each([
     ["no period, and rows without a time", ["agreed.csv"], "statement_period_missing"],
