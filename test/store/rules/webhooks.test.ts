@@ -8,8 +8,8 @@ const stores: [name: string, open: () => PaymentStore][] = [
   ["a storeOver", () => storeOver(memoryAdapter())],
 ];
 
-describe.each(stores)("a webhook of %s that a person resolved", (_, open) => {
-  it("needs a person again after it was decided again", async () => {
+describe.each(stores)("a webhook of %s", (_, open) => {
+  it("that a person resolved needs a person again after it was decided again", async () => {
     const store = open();
     const { receiptId } = webhook("k1");
     const unconfirmed = webhook("k1", { outcome: "unconfirmed", clientId: "p1" });
@@ -18,5 +18,23 @@ describe.each(stores)("a webhook of %s that a person resolved", (_, open) => {
     expect(await store.webhooks({ need: "unconfirmed", limit: 10 })).toEqual([]);
     await saved(store, { rematched: [{ receiptId, outcome: "mismatch", decidedAt: at(2) }] });
     expect(await store.webhooks({ need: "mismatched", limit: 10 })).toMatchObject([{ receiptId }]);
+  });
+
+  it("keeps its bytes while it waits for its payment, or for a person", async () => {
+    const store = open();
+    const outcomes = ["unmatched", "unconfirmed", "mismatch", "inadmissible", "applied", "stale"] as const;
+    await saved(store, { webhooks: outcomes.map((outcome) => webhook(outcome, { outcome })) });
+    expect(await store.prune({ before: at(59), limit: 10 })).toMatchObject({ webhooks: 2 });
+    const kept = (await store.webhooks({ limit: 10 })).filter(({ rawBody }) => rawBody.length > 0);
+    expect(new Set(kept.map(({ outcome }) => outcome))).toEqual(new Set(outcomes.slice(0, 4)));
+  });
+
+  it("is on one page only, also where several arrived at the same time", async () => {
+    const store = open();
+    await saved(store, { webhooks: ["k1", "k2", "k3"].map((eventKey) => webhook(eventKey)) });
+    const first = await store.webhooks({ limit: 2 });
+    const second = await store.webhooks({ limit: 2, after: first[1]! });
+    expect([...first, ...second].map(({ eventKey }) => eventKey)).toEqual(["k1", "k2", "k3"]);
+    expect(second).toHaveLength(1);
   });
 });
