@@ -1,6 +1,6 @@
 import { storeOver } from "tillkit";
-import { at, payment, webhook } from "../../../../src/store/exam/checks/fixtures.js";
-import { saved } from "../../../../src/store/exam/checks/steps.js";
+import { at, ledger, payment, webhook } from "../../../../src/store/exam/checks/fixtures.js";
+import { claimed, expectRolledBack, leased, runOf, saved } from "../../../../src/store/exam/checks/steps.js";
 import { pendingPayment } from "../../../support/webhooks.js";
 import { memoryAdapter } from "../memory-adapter.js";
 
@@ -50,6 +50,20 @@ describe("a store over an adapter", () => {
 
   it.each([true, false])("is as durable as its adapter: %s", (durable) => {
     expect(storeOver({ ...memoryAdapter(), durable }).durable).toBe(durable);
+  });
+
+  it("knows that a lease was lost, also after the transaction that would have settled it was rolled back", async () => {
+    let now = 1_714_557_600_000;
+    const store = storeOver({ ...memoryAdapter(), now: async () => now });
+    const run = runOf(await leased(store, 1000));
+    const settling = store.transaction(async (tx) => {
+      expect(await store.settle(tx, { ...run, state: "done" })).toBe(true);
+      throw new Error("no");
+    });
+    await expectRolledBack(settling);
+    now += 1000;
+    expect(await claimed(store, [ledger])).toMatchObject([{ fence: run.fence + 1 }]);
+    expect(await store.renew(run, 1000)).toBe(false);
   });
 
   it("repeats a transaction for five seconds after its first conflict", async () => {
