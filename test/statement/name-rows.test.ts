@@ -34,6 +34,20 @@ describe("a row without a clientId and a serviceId", () => {
     expect(summary.rows).toMatchObject({ matched: 2 });
   });
 
+  it("is matched only with a payment of its own shop, by the day and by the number", async () => {
+    const others = { returnKeyHash: "hash" };
+    const store = await storeOf(
+      paid("shop1-a", onDay(10, "100")),
+      paid("shop2-b", { ...onDay(10, "100"), ...others }),
+      paid("shop1-c", { ...onDay(11, "200"), ...reported("MVK-7") }),
+      paid("shop2-d", { ...onDay(11, "200"), ...others, ...reported("MVK-7") }),
+    );
+    const rows = [",100,KMF,2024-05-10T12:00:00Z,", ",200,KMF,2024-05-11T12:00:00Z,MVK-7"];
+    const { found, summary } = await compared(store, header, rows, { clientIdPrefix: "shop1-" });
+    expect(found).toEqual([]);
+    expect(summary).toMatchObject({ balanced: true, rows: { matched: 2 } });
+  });
+
   it("reads each day of the statement once", async () => {
     const payments = Array.from({ length: 1200 }, (_, n) => paid(`p${n}`, onDay(10, `${n + 1}`)));
     const store = await storeOf(...payments);
