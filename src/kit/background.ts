@@ -1,9 +1,10 @@
 import { type Dispatcher } from "../dispatch/dispatcher.js";
+import { loggable } from "../errors/conceal-secrets.js";
 import { TillkitError } from "../errors/index.js";
 import { type Lookups } from "../operations/lookup/lookups.js";
 import { type Sweeper } from "../operations/sweep/sweep-payments.js";
 import { describeUnknown } from "../shared/unknown-names.js";
-import { withTimeout } from "../shared/with-timeout.js";
+import { storeInTime, withTimeout } from "../shared/with-timeout.js";
 import { type Intake } from "../webhook/intake.js";
 import { type Core } from "./core.js";
 import { type StoreWatch } from "./watch-store.js";
@@ -32,9 +33,12 @@ const maxKeeperCloseMs = 20_000;
  */
 const maxIdleMs = 5000;
 
+/** The maximum time of the last registration of the handlers. The store may hang. */
+const maxRegisterMs = 2000;
+
 /** Returns `start` and `close` of the kit, which start and stop its work in the background. */
 export function createBackground<Tx>(
-  { store, ready, refused, logger }: Core<Tx>,
+  { store, ready, registerAgain, refused, logger }: Core<Tx>,
   { dispatches, sweepMs }: Pick<ResolvedOptions, "dispatches" | "sweepMs">,
   { dispatcher, intake, lookups, sweeper, watch }: BackgroundParts<Tx>,
 ) {
@@ -52,6 +56,18 @@ export function createBackground<Tx>(
       `the spool did not close within ${maxKeeperCloseMs} ms, because its disk or the store hangs; ` +
         `${keeper.pending} webhooks got no answer, and the next process records the webhooks of the spool`,
     );
+  }
+
+  /**
+   * Registers the handlers for the last time. If the store lost a registration in the last seconds, the
+   * events since then have no dispatches of that handler. No later process would notice these events.
+   */
+  async function registerLast(): Promise<void> {
+    try {
+      await storeInTime(registerAgain(), maxRegisterMs, { unref: false });
+    } catch (error) {
+      logger.warn({ err: loggable(error) }, "the handlers could not be registered again before the close");
+    }
   }
 
   return {
@@ -76,6 +92,7 @@ export function createBackground<Tx>(
     },
     /** Closes every part, also after an error. Rejects at the end with the first error. */
     async close(): Promise<void> {
+      const isFirst = !isClosed;
       isClosed = true;
       clearInterval(timer);
       // The steps of one group run at the same time, because each may wait for a store that hangs. The spool
@@ -89,6 +106,7 @@ export function createBackground<Tx>(
           () => dispatcher.stop(drainMs),
         ],
         [closeKeeper, () => withTimeout(Promise.resolve(refused?.close()), maxIdleMs)],
+        [() => isFirst && registerLast()],
         [() => withTimeout(store.close(), maxStoreCloseMs)],
       ];
       const errors: unknown[] = [];

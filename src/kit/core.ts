@@ -20,6 +20,8 @@ export interface Core<Tx> extends RecordingParts<Tx> {
   listen: Notices["add"];
   /** Sends a notice to the listeners of this process. */
   notify: Notices["notify"];
+  /** Registers the handlers again. Before the first registration, does nothing. */
+  registerAgain: () => Promise<void>;
   /** Calls the listener whenever a part announces that it saved events. */
   onEvents: (listener: () => void) => void;
 }
@@ -52,7 +54,7 @@ export function createCore<Covers extends SignedField, Tx>(options: ResolvedOpti
         : new RefusedWebhooks({ directory, header: signature.header, logger, now }),
     listen,
     notify,
-    ready: openStore({ store, handlers, concurrency, logger, now }),
+    ...openStore({ store, handlers, concurrency, logger, now }),
     policy: {
       clientIdPrefix: options.clientIdPrefix,
       confirms: options.confirm === "lookup",
@@ -80,11 +82,11 @@ interface OpeningParts<Tx> {
 const registeredAgainMs = 10_000;
 
 /**
- * Returns `ready()`, which opens the store and registers the handlers of this process. Must be awaited before
- * anything is recorded, because an event gets no dispatch for a handler name that the store does not have
- * yet. After a failure, the next call tries again.
+ * Returns `ready()`, which opens the store and registers the handlers of this process, and `registerAgain()`.
+ * `ready()` must be awaited before anything is recorded, because an event gets no dispatch for a handler name
+ * that the store does not have yet. After a failure, the next call of `ready()` tries again.
  */
-function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningParts<Tx>): () => Promise<void> {
+function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningParts<Tx>) {
   let migrated = false;
   /** The times of the first registrations, in the order of the handlers. */
   const since: string[] = [];
@@ -113,7 +115,7 @@ function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningPar
     if (handlers.size > since.length) await register();
   }
 
-  return async function ready(): Promise<void> {
+  async function ready(): Promise<void> {
     while (!migrated || since.length < handlers.size) {
       opening ??= open().finally(() => {
         opening = undefined;
@@ -123,5 +125,7 @@ function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningPar
     // No caller waits for this registration. If it fails, a later call repeats it.
     const isDue = since.length > 0 && performance.now() - registeredAt > registeredAgainMs;
     if (isDue) void register().catch(() => {});
-  };
+  }
+
+  return { ready, registerAgain: async () => (since.length > 0 ? register() : undefined) };
 }

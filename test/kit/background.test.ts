@@ -3,7 +3,8 @@ import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import pino from "pino";
-import { MemoryStore, type MemoryTx, TillkitError } from "tillkit";
+import { MemoryStore, type MemoryTx, storeOver, type StoredRecord, TillkitError } from "tillkit";
+import { memoryAdapter, type MemoryTransaction } from "../store/over/memory-adapter.js";
 import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
 import { until } from "../webhook/spool/fixtures.js";
@@ -378,4 +379,44 @@ it.each(["due", "identify"] as const)("close ends although the store never answe
   await asked;
   await payments.close();
   expect(close).toHaveBeenCalled();
+});
+
+describe("the registration of the handlers when the kit closes", () => {
+  it("gives a forgotten handler the last events, also in a store over an adapter", async () => {
+    const records = new Map<string, StoredRecord>();
+    const startKit = async (handler: () => void) => {
+      const store = storeOver(memoryAdapter(records));
+      const payments = testKit<never, MemoryTransaction>({ store, dispatch: { pollMs: 20 } });
+      payments.onPaymentCompleted(handler);
+      await payments.start({ keepAlive: false });
+      return { store, payments };
+    };
+    const runs: string[] = [];
+    const first = await startKit(() => void runs.push("first"));
+    await first.store.transaction((tx) => first.store.save(tx, { created: [pendingPayment()] }));
+    records.delete("handlers");
+    await first.payments.receiveWebhook(signed(completedBody()));
+    await first.payments.close();
+    const second = await startKit(() => void runs.push("second"));
+    await until(() => runs.length > 0);
+    await second.payments.close();
+    expect(runs).toEqual(["second"]);
+  });
+
+  it("is only logged where it fails, and the store is closed", async () => {
+    const store = new MemoryStore();
+    const lines: string[] = [];
+    const logger = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
+    const payments = testKit<never, MemoryTx>({ store, logger });
+    payments.onPaymentCompleted(() => undefined);
+    await payments.start({ keepAlive: false });
+    const away = new TillkitError("store_unavailable", "The database is restarting.");
+    jest.spyOn(store, "registerHandlers").mockRejectedValue(away);
+    const close = jest.spyOn(store, "close");
+    lines.length = 0;
+    await payments.close();
+    expect(close).toHaveBeenCalledTimes(1);
+    await payments.close();
+    expect(lines).toEqual([expect.stringContaining("the handlers could not be registered again")]);
+  });
 });

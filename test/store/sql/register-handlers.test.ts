@@ -66,4 +66,33 @@ onEachDatabase("the registration of handlers", (kind) => {
     ]);
     expect(new Set(mailed)).toEqual(new Set(["c-1", "c-2", "c-3"]));
   });
+
+  it("is repeated when the kit closes, so that the next process runs a forgotten handler for the last events", async () => {
+    await place.store.migrate();
+    await place.store.transaction((tx) => place.store.save(tx, { created: [pendingPayment()] }));
+    const mailed: string[] = [];
+    const startKit = async (by: string) => {
+      const payments = testKit({ store: openStore(place.address), spool: false, dispatch: { pollMs: 20 } });
+      payments.onPaymentCompleted(({ payment }) => void mailed.push(`${payment.clientId} ${by}`), {
+        name: "mail",
+      });
+      await payments.start({ keepAlive: false });
+      return payments;
+    };
+    const first = await startKit("first");
+    await place.select("delete from @handlers where name = 'mail'");
+    await first.receiveWebhook(signed(completedBody()));
+    await first.close();
+    const second = await startKit("second");
+    await until(() => mailed.length > 0);
+    await second.close(); // It waits for the commit.
+    await startKit("third");
+    const claims = {
+      handlers: [{ event: "payment.completed", name: "mail" }],
+      limit: 1,
+      leaseMs: 1,
+    } as const;
+    expect(await place.store.claim(claims)).toEqual([]);
+    expect(mailed).toEqual(["c-1 second"]);
+  });
 });
