@@ -20,6 +20,14 @@ describe("webhooks in memory", () => {
     expect(await store.counts()).toMatchObject({ parked: 4 });
   });
 
+  it("count the copies of all transactions", async () => {
+    const store = new MemoryStore();
+    await saved(store, { webhooks: [webhook("k1", { clientId: "p1" })] });
+    for (const count of [2, 3]) await saved(store, { copies: [{ eventKey: "k1", count }] });
+    expect(await store.webhooks({ limit: 10 })).toMatchObject([{ copies: 5 }]);
+    expect((await store.history("p1")).webhooks).toMatchObject([{ copies: 5 }]);
+  });
+
   it("that are parked and matched in one transaction are not parked", async () => {
     const store = new MemoryStore();
     await store.transaction(async (tx) => {
