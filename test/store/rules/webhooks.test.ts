@@ -29,6 +29,16 @@ describe.each(stores)("a webhook of %s", (_, open) => {
     expect(new Set(kept.map(({ outcome }) => outcome))).toEqual(new Set(outcomes.slice(0, 4)));
   });
 
+  it("waits no longer after a person dismissed it", async () => {
+    const store = open();
+    const waiting = webhook("k1", { outcome: "unmatched", clientId: "p1" });
+    await saved(store, { webhooks: [waiting] });
+    expect(await store.counts()).toMatchObject({ parked: 1, needs: { unmatched: 1 } });
+    await saved(store, { dismissed: [waiting.receiptId] });
+    const counts = await store.counts();
+    expect([counts.parked, counts.needs]).toEqual([0, undefined]);
+  });
+
   it("is on one page only, also where several arrived at the same time", async () => {
     const store = open();
     await saved(store, { webhooks: ["k1", "k2", "k3"].map((eventKey) => webhook(eventKey)) });
