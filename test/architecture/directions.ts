@@ -56,7 +56,12 @@ const publicModules = [
 ];
 
 /** Modules that such folders share with the kit, although no application sees them. */
-const sharedModules = ["model/money.ts", "model/status-order.ts", "webhook/message/read-message.ts"];
+const sharedModules = [
+  "model/money.ts",
+  "model/status-order.ts",
+  "store/sql/open-store.ts",
+  "webhook/message/read-message.ts",
+];
 
 /** Public modules that hold nothing but types. */
 const publicTypes = ["model/payment.ts", "store/contract.ts"];

@@ -27,7 +27,8 @@ export const examCommand: CommandDefinition = {
     "Without a module, the command examines the server of --store, such as a product that the kit warns " +
       "about with database_unexamined. Each check makes its own tables, whose names begin with " +
       "tillkit_exam_ and random characters. The command removes these tables, also after Ctrl-C, and does " +
-      "not touch other tables. The user of the address must have the right to create tables.",
+      "not touch other tables. The user of the address must have the rights to create, change and remove " +
+      "tables.",
     "The command stops early if the adapter of storeOver is wrong, if no check can begin, or if a check " +
       "hangs.",
     "The command cannot test the state after a crash between two writes, or whether a write is on disk. " +

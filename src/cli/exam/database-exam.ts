@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { type Socket } from "node:net";
-import { hasCode } from "../../errors/index.js";
 import { because } from "../../shared/because.js";
-import { readDatabase } from "../../shared/database-address.js";
 import { type StoreExam, type StoreExamOptions } from "../../store/exam/index.js";
 import { type SqlPaymentStore, sqlStore, type SqlTx } from "../../store/sql/index.js";
+import { openDriver } from "../../store/sql/open-store.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Output } from "../terminal/output.js";
+
+/** Runs statements outside of the stores. It needs no tables of the kit, which the server may refuse. */
+type ExamDriver = ReturnType<typeof openDriver>["driver"];
 
 /** The exam of a server, whose stores have tables of their own. */
 export interface DatabaseExam extends StoreExam<SqlTx> {
@@ -28,7 +30,7 @@ export async function prepareDatabaseExam(
   output: Output,
   signal: AbortSignal | undefined,
 ): Promise<DatabaseExam> {
-  const { kind } = readDatabase(database);
+  const { kind, driver } = openDriver(database);
   if (kind === "sqlite")
     throw optionError("--store names a file. The exam of a database needs the address of a server.");
   const prefix = `tillkit_exam_${randomBytes(4).toString("hex")}_`;
@@ -40,24 +42,35 @@ export async function prepareDatabaseExam(
     open.add(store);
     return store;
   };
-  // This store has its own tables, and reads and removes the tables of the other stores.
-  const keeper = sqlStore(database, { tablePrefix: `${prefix}0_` });
   const end = async (): Promise<void> => {
     await closeAll();
     try {
-      await dropTables(keeper, kind, prefix);
+      await dropTables(driver, kind, prefix);
     } catch (error) {
       output.log(`The tables whose names begin with ${prefix} were not removed${because(error)}`);
     } finally {
-      await keeper.close();
+      await driver.close();
     }
   };
-  const writes = `${prefix}writes`;
   try {
-    await keeper.query(`create table ${writes} (id varchar(64) not null primary key)`);
+    await driver.readVersion();
   } catch (error) {
-    // A product that refuses the tables may already have made some of them.
-    await (hasCode(error, "database_unexamined") ? end() : keeper.close());
+    await driver.close();
+    throw error;
+  }
+  const writes = `${prefix}writes`;
+  const makeWrites = () => driver.query(`create table ${writes} (id varchar(64) not null primary key)`, []);
+  try {
+    await makeWrites();
+    // A user without the right to remove tables would leave the tables of every check.
+    await dropTables(driver, kind, writes);
+    await makeWrites();
+    // A server that refuses the kit's tables would fail every check, and may make some of the tables.
+    const first = openStore(`${prefix}0_`);
+    await first.migrate();
+    await first.close();
+  } catch (error) {
+    await end();
     throw error;
   }
   let count = 0;
@@ -66,32 +79,34 @@ export async function prepareDatabaseExam(
     const tablePrefix = `${prefix}${(count += 1)}_`;
     const remove = async (): Promise<void> => {
       open.clear();
-      await dropTables(keeper, kind, tablePrefix);
+      await dropTables(driver, kind, tablePrefix);
     };
     return { store: openStore(tablePrefix), reopen: async () => openStore(tablePrefix), remove };
   };
   signal?.addEventListener("abort", () => void closeAll());
-  return { create, probe: probeOf(keeper, writes, kind === "postgres" ? "$1" : "?"), end };
+  return { create, probe: probeOf(driver, writes, kind === "postgres" ? "$1" : "?"), end };
 }
 
 /** Drops the tables whose names begin with this prefix. */
-async function dropTables(store: SqlPaymentStore, kind: "postgres" | "mysql", prefix: string): Promise<void> {
+async function dropTables(driver: ExamDriver, kind: "postgres" | "mysql", prefix: string): Promise<void> {
   const schema = kind === "postgres" ? "current_schema()" : "database()";
-  const { rows } = await store.query<{ name: string }>(
+  const { rows } = await driver.query(
     `select table_name as name from information_schema.tables
       where table_schema = ${schema} and table_name like '${prefix}%'`,
+    [],
   );
   // In a pattern, an underscore matches every character.
-  const names = rows.map(({ name }) => name).filter((name) => name.startsWith(prefix));
-  if (names.length > 0) await store.query(`drop table ${names.join(", ")}`);
+  const names = rows.map(({ name }) => String(name)).filter((name) => name.startsWith(prefix));
+  // A check that hung may end later, and remove its tables at the same time.
+  if (names.length > 0) await driver.query(`drop table if exists ${names.join(", ")}`, []);
 }
 
 /** Returns the application's writes of the exam: rows of this table. */
-function probeOf(keeper: SqlPaymentStore, table: string, first: string): StoreExamOptions<SqlTx>["probe"] {
+function probeOf(driver: ExamDriver, table: string, first: string): StoreExamOptions<SqlTx>["probe"] {
   return {
     write: (tx, key) => tx.query(`insert into ${table} (id) values (${first})`, [key]),
     has: async (key) => {
-      const { rows } = await keeper.query(`select id from ${table} where id = ${first}`, [key]);
+      const { rows } = await driver.query(`select id from ${table} where id = ${first}`, [key]);
       return rows.length > 0;
     },
     refused: (tx) => tx.query(`insert into ${table} (id) values (null)`),

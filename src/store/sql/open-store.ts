@@ -140,13 +140,23 @@ export async function schemaState(
   database: string,
   options: Pick<SqlStoreOptions, "tablePrefix"> = {},
 ): Promise<SchemaState> {
-  const resolved = { ...resolveSqlStoreOptions(options), preparedStatements: false };
-  const { kind, at } = readDatabase(database);
-  const Driver = { sqlite: SqliteDriver, postgres: PostgresDriver, mysql: MysqlDriver }[kind];
-  const driver = new Driver(at, tablesUnder(resolved.tablePrefix), resolved);
+  const { kind, driver } = openDriver(database, options);
   try {
     return { kind, ...(await driver.readVersion()) };
   } finally {
     await driver.close();
   }
+}
+
+/**
+ * Returns a driver, which does not need the tables of the kit. `readVersion` must be its first call.
+ * `database` has the same forms as for `sqlStore`.
+ *
+ * @throws ConfigurationError `option_invalid`
+ */
+export function openDriver(database: string, options: Pick<SqlStoreOptions, "tablePrefix"> = {}) {
+  const resolved = { ...resolveSqlStoreOptions(options), preparedStatements: false };
+  const { kind, at } = readDatabase(database);
+  const Driver = { sqlite: SqliteDriver, postgres: PostgresDriver, mysql: MysqlDriver }[kind];
+  return { kind, driver: new Driver(at, tablesUnder(resolved.tablePrefix), resolved) };
 }
