@@ -41,6 +41,17 @@ it("a new handler gets none of the events before it, also where these are more t
   expect(await store.claim({ handlers: added, limit: 10, leaseMs: 1000 })).toEqual([]);
 });
 
+it("two processes that register the same handlers at the same time register each of them once", async () => {
+  const records = new Map<string, StoredRecord>();
+  const added = ["mail", "books"].map((name) => ({ event: "payment.overdue", name }) as const);
+  const [first, second] = [0, 1].map(() => storeOver(memoryAdapter(records)));
+  await Promise.all([first!.registerHandlers(added), second!.registerHandlers(added.slice(1))]);
+  expect(await first!.handlers()).toMatchObject([
+    { name: "books", events: ["payment.overdue"] },
+    { name: "mail", events: ["payment.overdue"] },
+  ]);
+});
+
 describe("after the process that registered a new handler has ended", () => {
   const added = [{ event: "payment.overdue", name: "mail" }] as const;
   const claiming = { handlers: added, limit: 10, leaseMs: 1000 };
