@@ -45,6 +45,28 @@ describe("a write of the application", () => {
   });
 });
 
+it("a commit that fails in the database's second try reports its own failure, and not the first try's error", async () => {
+  const adapter = memoryAdapter();
+  let tries = 0;
+  const run = async (): Promise<void> => {
+    tries += 1;
+    if (tries === 1) throw new Error("The first try conflicted.");
+  };
+  const store = storeOver({
+    ...adapter,
+    async transaction(work) {
+      await expect(adapter.transaction(work)).rejects.toThrow("conflicted");
+      await adapter.transaction(work);
+      throw new Error("The connection was lost.");
+    },
+  });
+  await expect(store.transaction(run)).rejects.toMatchObject({
+    code: "store_unavailable",
+    cause: { message: "The connection was lost." },
+  });
+  expect(tries).toBe(2);
+});
+
 it("a transaction rejects with the error of its run, also where an ORM wraps the errors of its callback", async () => {
   const adapter = memoryAdapter();
   const store = storeOver({
