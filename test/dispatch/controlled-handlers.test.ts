@@ -139,6 +139,21 @@ describe("the runs that share a transaction", () => {
     await reaches(groups, 2);
   });
 
+  it("are awaited by a stop", async () => {
+    const { dispatcher, handlers, save } = shared();
+    const { releases, run } = held();
+    handlers.add("payment.completed", run, { name: "books", transaction: "shared" });
+    await save(event("e1"));
+    dispatcher.start({ keepAlive: false });
+    await reaches(releases, 1);
+    let isStopped = false;
+    const stopped = dispatcher.stop(60_000).then(() => (isStopped = true));
+    await iterations();
+    expect(isStopped).toBe(false);
+    releases[0]!();
+    await stopped;
+  });
+
   it("are no longer claimed in a process in which eight transactions of the name hang", async () => {
     const retry = { maxFailures: 100, firstDelayMs: 1, maxDelayMs: 1 };
     const { claims, dispatcher, handlers, save, store } = shared({
