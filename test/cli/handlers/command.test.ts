@@ -133,8 +133,17 @@ describe("tillkit handlers", () => {
       stdout: expect.not.stringMatching(/mailer|Would run|--apply/),
     });
     expect((await handlers("retry", "--run", "mistyped")).stdout).toContain("No run has this id, or ");
-    const narrowed = await handlers("retry", "--run", run, "--error", "closed");
-    expect([narrowed.code, narrowed.stderr]).toEqual([2, expect.stringContaining("--error")]);
+    const conditions = [
+      ["--error", "closed"],
+      ["--event", "payment.completed"],
+      ["--event-id", "e0"],
+      ["--since", "2026-01-01"],
+    ] as const;
+    for (const [name, value] of conditions) {
+      const narrowed = await handlers("retry", "--run", run, name, value);
+      const message = `${name} can be used with --run only with --apply.`;
+      expect([narrowed.code, narrowed.stderr]).toEqual([2, expect.stringContaining(message)]);
+    }
     const all = await handlers("retry", "--run", run, "--apply", "--by", "Amina");
     expect([all.code, all.stderr]).toEqual([2, expect.stringContaining("with other conditions")]);
     expect(documentOf(await handlers("list", "--json")).handlers).toMatchObject([
