@@ -72,7 +72,9 @@ beforeAll(async () => {
 describe("tillkit payments", () => {
   it.each([
     [["export", "c-1", "--state", "failed"], "--state cannot be used with the name of one payment"],
+    [["export", "c-1", "--reference", "order-7"], "--reference cannot be used with the name of one payment"],
     [["export", "c-1", "--from", "2030-01-01"], "--from cannot be used with the name of one payment"],
+    [["export", "c-1", "--to", "2030-01-01"], "--to cannot be used with the name of one payment"],
     [["export", "order-7"], "order-7 names 2 payments: c-2, c-1. Give the clientId of one of them"],
     [
       ["refund", "order-7", "--by", "A", "--reason", "r"],
