@@ -37,19 +37,23 @@ function sweeperOf(
   {
     lookups,
     matched = async () => {},
+    announceEvents = () => {},
+    announce,
     ...over
   }: {
     lookups?: { sweep(): Promise<number> };
     matched?: () => Promise<void>;
+    announceEvents?: () => void;
+    announce?: () => Promise<number>;
     now?: () => Date;
     cautiousNow?: () => Date;
   },
 ) {
   const parts = { store, now, cautiousNow: now, newId: randomUUID, maxGroup: 9, ...over };
   return createSweeper<MemoryTx>(
-    { ...parts, policy: {}, ready: async () => {}, announceEvents() {} } as never,
+    { ...parts, policy: {}, ready: async () => {}, announceEvents } as never,
     { overdueMs: 1, unmatchedAfterMs: 1 },
-    { recorder: { matched }, lookups },
+    { recorder: { matched }, lookups, ...(announce && { announce }) },
   );
 }
 
@@ -140,6 +144,18 @@ describe("a sweep", () => {
     answer(1);
     expect(await first).toEqual({ overdue: 0, unmatched: 1, lookups: 1 });
     expect(await second).toEqual({ overdue: 1, unmatched: 0, lookups: 1 });
+  });
+
+  it.each([
+    ["an overdue payment", { created: [pendingPayment(old)] }, 0, 1],
+    ["a webhook without a payment", { webhooks: [waiting("r-1")] }, 0, 1],
+    ["an entry for a person", {}, 1, 1],
+    ["nothing", {}, 0, 0],
+  ])("wakes the dispatcher once if it raises an event about %s", async (_about, changes, entries, wakes) => {
+    const announceEvents = jest.fn();
+    const sweeper = sweeperOf(await storeWith(changes), { announceEvents, announce: async () => entries });
+    await sweeper.sweep();
+    expect(announceEvents).toHaveBeenCalledTimes(wakes);
   });
 
   it("raises what is due also where the lookups fail, and fails then", async () => {
