@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createPayment } from "../create-payment.js";
+import { openSandbox } from "../open-sandbox.js";
+
+const folder = mkdtempSync(path.join(tmpdir(), "tillkit-sender-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it("a sandbox with a seed repeats no id of an earlier run's webhooks, sent or waiting", async () => {
+  const options = { seed: "a seed", state: path.join(folder, "sandbox.db") };
+  const { sandbox: first, merchant } = await openSandbox(options);
+  await first.start();
+  await createPayment(first, merchant, "sent");
+  await first.pay("sent");
+  await createPayment(first, merchant, "held");
+  first.holdWebhooks();
+  const held = first.pay("held");
+  await first.settled();
+  await first.close();
+  await held;
+
+  const { sandbox: second } = await openSandbox({ ...options, webhookUrls: [merchant.webhookUrl] });
+  await second.start();
+  await second.settled();
+  for (const clientId of ["new", "newer"]) {
+    await createPayment(second, merchant, clientId);
+    await second.pay(clientId);
+  }
+  const ids = second.deliveries.map(({ id }) => id.split("-")[0]);
+  expect(second.deliveries.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(new Set(ids).size).toBe(4);
+});
