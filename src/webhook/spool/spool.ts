@@ -1,3 +1,4 @@
+import { joinCalls } from "../../shared/join-calls.js";
 import { checkSpool } from "./check-spool.js";
 import { type DrainOptions, type DrainResult, drainSpool } from "./drain-spool.js";
 import { OwnSegments } from "./own-segments.js";
@@ -114,15 +115,16 @@ export function openSpool(options: SpoolOptions) {
     },
 
     /**
-     * Returns the content of the directory, including the segments of other processes.
+     * Returns the content of the directory, including the segments of other processes. Joins calls, because
+     * each call that hangs occupies one of the few threads of Node.
      *
      * @throws TillkitError as `check`, and `spool_unavailable` if a file cannot be read.
      */
-    async stats(): Promise<SpoolStats> {
+    stats: joinCalls(async (): Promise<SpoolStats> => {
       await checkSpool(directory, tie, writer).catch(fail);
       const counts = await countSegments().catch(fail);
       return { ...counts, setAside: (await setAsideDirectory.list().catch(fail)).length };
-    },
+    }),
 
     /** Waits for running appends, stops a drain after its current webhook, and keeps the files. */
     async close(): Promise<void> {

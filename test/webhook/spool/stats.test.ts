@@ -75,6 +75,19 @@ describe("stats", () => {
     clock.mockRestore();
   });
 
+  it("share one read between calls, so that a disk that hangs does not block more and more threads", async () => {
+    const readdir = jest.fn(realFileSystem.readdir as (directory: string) => Promise<string[]>);
+    const spool = bench.open({ fs: { ...realFileSystem, readdir: readdir as never } });
+    const readsOf = async (calls: number): Promise<number> => {
+      const before = readdir.mock.calls.length;
+      await Promise.all(Array.from({ length: calls }, () => spool.stats()));
+      return readdir.mock.calls.length - before;
+    };
+    const one = await readsOf(1);
+    expect(one).toBeGreaterThan(0);
+    expect(await readsOf(10)).toBe(one);
+  });
+
   it("read a segment again only after it has grown, and then only the added bytes", async () => {
     const lengths: number[] = [];
     const open: FileSystem["open"] = async (...given) => {
