@@ -17,6 +17,8 @@ describe("a spooled webhook that fails again and again", () => {
     "option_invalid",
     "path_exposed",
     "schema_too_new",
+    "database_refused",
+    "database_unexamined",
   ])("is never given up where the store says %s, which is about every webhook", async (code) => {
     const error = new TillkitError(code, "It is about the store.");
     const { recordSpooled } = keeperOf({ record: fail(error), append: () => Promise.resolve() });
