@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { setImmediate } from "node:timers/promises";
 import { fieldsSignature, hmacSignature, MemoryStore, type TillkitEvent } from "tillkit";
 import { type Sandbox, type SandboxOptions } from "tillkit/sandbox";
 import { testPayments } from "tillkit/testing";
@@ -268,6 +269,44 @@ describe("testPayments", () => {
     release();
     await isSettled;
     expect(paid).toEqual(["order-1"]);
+  });
+
+  it("settles where the last run ends while the open dispatches are counted", async () => {
+    const { payments, pay, settled, ...kit } = await testPayments();
+    close = kit.close;
+    const { store } = payments;
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let ended: Promise<void> | undefined;
+    const [counts, runHandler] = [store.counts.bind(store), store.runHandler.bind(store)];
+    store.runHandler = (run, finish) => (ended = runHandler(run, finish));
+    const started = new Promise<void>((resolve) =>
+      payments.onPaymentCompleted(() => {
+        resolve();
+        return released;
+      }),
+    );
+    await pay({ reference: "order-1", total });
+    await started;
+    let calls = 0;
+    const counted = new Promise<void>((resolve) => {
+      store.counts = async (options) => {
+        calls += 1;
+        const found = await counts(options);
+        release();
+        await ended;
+        resolve();
+        return found;
+      };
+    });
+    const isSettled = settled();
+    await counted;
+    for (let waits = 0; waits < 1000; waits++) await setImmediate();
+    const callsUntilNow = calls;
+    // A call that missed the end would otherwise wait for the next sweep.
+    await store.transaction(async () => {});
+    expect(await isSettled).toEqual([]);
+    expect(callsUntilNow).toBe(2);
   });
 
   it("is all that loads the kit and the sandbox: an import of tillkit/testing loads the exam", () => {
