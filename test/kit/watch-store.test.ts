@@ -288,6 +288,25 @@ describe("a store that went back in time", () => {
     expect(await error).toMatchObject({ message: expect.stringContaining("was replaced") as string });
   });
 
+  it("is told once where another database took its place, and once more where a third one did", async () => {
+    const { check, store, payments } = await startInMemory();
+    const identify = jest.spyOn(store, "identify").mockResolvedValue("another");
+    const told = jest.fn();
+    payments.on("store.went_back", told);
+    const checkTwice = async () => {
+      for (let checks = 0; checks < 2; checks++) {
+        check();
+        // A check that still runs would be joined.
+        for (let waits = 0; waits < 3; waits++) await setImmediate();
+      }
+    };
+    await checkTwice();
+    expect(told).toHaveBeenCalledTimes(1);
+    identify.mockResolvedValue("a third one");
+    await checkTwice();
+    expect(told).toHaveBeenCalledTimes(2);
+  });
+
   it("is not told of a webhook that came twice", async () => {
     const { payments, receive, told } = shopOn(nextFile());
     await payments.start();
