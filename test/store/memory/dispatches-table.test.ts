@@ -163,6 +163,19 @@ describe("a dispatch in memory that was revived", () => {
       { ...revived, attempt: 0, failures: 0, run: "again", past },
     ]);
   });
+
+  it("is gone after its run is done and its event is pruned", () => {
+    const { table, claim, run } = leased(60_000);
+    table.settle({ ...run(1), state: "dead" });
+    table.commit();
+    table.dead({ revive: true, limit: 1, run: "again" });
+    claim();
+    table.settle({ ...run(2), state: "done" });
+    table.commit();
+    expect(table.revived({ run: "again", limit: 10 })).toMatchObject([{ state: "done" }]);
+    expect(table.prune("9999", 10)).toBe(1);
+    expect(table.revived({ run: "again", limit: 10 })).toEqual([]);
+  });
 });
 
 it("events that are recorded after a prune come after the older ones that stayed", () => {
