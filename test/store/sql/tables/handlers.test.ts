@@ -37,6 +37,20 @@ onEachServer("handlers", (kind) => {
     await other.close();
   });
 
+  it("a handler is retired only after the expansions that run, which may make dispatches for it", async () => {
+    const other = openPatientStore(place.address);
+    await other.registerHandlers([ledger]);
+    let retiring: Promise<number> | undefined;
+    await whileLocked(forShare, async () => {
+      retiring = other.retire({ handler: ledger.name, limit: 10 });
+      await Promise.race([untilWaiting(place), retiring]);
+      expect(await place.select("select name from @handlers")).toEqual([{ name: "ledger" }]);
+    });
+    await retiring;
+    expect(await place.select("select name from @handlers")).toEqual([]);
+    await other.close();
+  });
+
   it("a handler that two processes register at the same moment is stored once", async () => {
     const others = [openPatientStore(place.address), openPatientStore(place.address)];
     let registering: Promise<void[]> | undefined;
