@@ -68,6 +68,23 @@ onEachServer("the pool for ORMs", (kind) => {
     expect(await names()).toEqual(["after the end of the pool", "outer"]);
   });
 
+  it("keeps a named savepoint after a rollback to it, so that another rollback to it is possible", async () => {
+    await run(async (pool) => {
+      const one = await pool.connect();
+      await one.query("begin");
+      await write(one, "before");
+      await one.query("savepoint a");
+      for (const name of ["first", "second"]) {
+        await write(one, name);
+        await one.query("rollback to savepoint a");
+      }
+      await write(one, "after");
+      await one.query("commit");
+      one.release();
+    });
+    expect(await names()).toEqual(["after", "before"]);
+  });
+
   it("rolls a failure back with its savepoint alone, and refuses everything until then", async () => {
     await run(async (pool) => {
       await write(pool, "before");
