@@ -1,6 +1,7 @@
 import { sqliteStore } from "tillkit/sql";
 import { ledger, payment, webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { claimed, saved, settled, withEvents } from "../../../src/store/exam/checks/steps.js";
+import { acceptedOptions } from "../support/accepted-options.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
 const folder = temporaryFolder();
@@ -205,6 +206,38 @@ describe("tillkit attention", () => {
       ["close", "x"],
     ])
       expect((await attention(argv)).code).toBe(2);
+  });
+
+  it.each([
+    [["list"], ["assigned", "cursor", "limit", "rule", "settled", "snoozed"]],
+    [
+      ["assign", "overdue:c-2"],
+      ["by", "key", "reason", "to", "version"],
+    ],
+    [
+      ["snooze", "overdue:c-2"],
+      ["by", "key", "reason", "until", "version"],
+    ],
+    [
+      ["note", "overdue:c-2"],
+      ["by", "key", "reason", "version"],
+    ],
+    [
+      ["settle", "overdue:c-2"],
+      ["apply", "by", "document", "key", "reason", "version"],
+    ],
+  ])("accepts with %j only the options %j", async (argv, names) => {
+    expect(await acceptedOptions("attention", argv)).toEqual(names);
+  });
+
+  it.each([
+    ["assign", "--by is missing."],
+    ["snooze", "--by and --reason are missing."],
+    ["note", "--by and --reason are missing."],
+    ["settle", "--by and --reason are missing."],
+  ])("needs the person, and the reason unless the action is assign: %s", async (action, message) => {
+    const { code, stderr } = await attention([action, "overdue:c-2"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 });
 
