@@ -1,6 +1,7 @@
 import { sqliteStore } from "tillkit/sql";
 import { auditor, event, ledger, mailer, payment } from "../../../src/store/exam/checks/fixtures.js";
 import { claimed, pairs, saved, settled, withEvents } from "../../../src/store/exam/checks/steps.js";
+import { acceptedOptions } from "../support/accepted-options.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
 const folder = temporaryFolder();
@@ -228,6 +229,8 @@ describe("tillkit handlers", () => {
     [["pause"], 2, "tillkit handlers pause needs <handler>"],
     [["pause", "ledger", "mailer"], 2, "one <list|pause|resume|limit|retry|retire> and one <handler>"],
     [["pause", "ledger", "--by", "Amina"], 2, "--reason is missing"],
+    [["pause", "ledger"], 2, "--by and --reason are missing"],
+    [["limit", "ledger"], 2, "--per-second is missing"],
     [["resume", "ledger"], 2, "--by is missing"],
     [["resume", "ledger", "--by", "A", "--apply"], 2, "--apply cannot be used with resume"],
     [["limit", "ledger", "--per-second", "few"], 2, "--per-second must be a number"],
@@ -242,5 +245,28 @@ describe("tillkit handlers", () => {
     await store.registerHandlers([ledger]);
     const ran = await handlers(...argv);
     expect([ran.code, ran.stderr]).toEqual([code, expect.stringContaining(said)]);
+  });
+
+  it.each([
+    [["list"], []],
+    [
+      ["pause", "ledger"],
+      ["by", "key", "reason"],
+    ],
+    [
+      ["resume", "ledger"],
+      ["by", "key", "reason"],
+    ],
+    [
+      ["limit", "ledger"],
+      ["by", "key", "per-second"],
+    ],
+    [["retry"], ["apply", "by", "error", "event", "event-id", "reason", "run", "since"]],
+    [
+      ["retire", "ledger"],
+      ["by", "event", "reason"],
+    ],
+  ])("accepts with %j only the options %j", async (argv, names) => {
+    expect(await acceptedOptions("handlers", argv)).toEqual(names);
   });
 });
