@@ -152,4 +152,38 @@ describe("tillkit resolve", () => {
     const done = documentOf(await resolve("dismiss", "--receipt-id", "r-2", ...who, "--apply", "--json"));
     expect(done).toMatchObject({ resolution: { receiptId: "r-2" }, resolved: true });
   });
+
+  it("keeps each kind of evidence, and needs the webhook of evidence from a webhook", async () => {
+    const store = sqliteStore(file);
+    await saved(store, {
+      created: [pendingPayment({ clientId: "c-4", serviceId: "s-4", reference: "order-4" })],
+    });
+    await store.close();
+    const accept = (kind: string) =>
+      resolve(
+        "accept",
+        "--client-id",
+        "c-4",
+        ...who,
+        "--document",
+        "note 7",
+        "--value",
+        "1475",
+        "--evidence",
+        kind,
+        "--json",
+      );
+    for (const kind of ["statement", "lookup", "letter"])
+      expect(documentOf(await accept(kind))).toMatchObject({ resolution: { evidence: { kind } } });
+    const { stderr } = await accept("webhook");
+    expect(stderr).toContain("receiptId");
+  });
+
+  it.each([
+    ["--document", "--value"],
+    ["--value", "--document"],
+  ])("needs beside --evidence and %s also %s", async (given, missing) => {
+    const argv = ["accept", "--client-id", "c-1", ...who, "--evidence", "letter", given, "1"];
+    expect((await resolve(...argv)).stderr).toContain(`${missing} is missing.`);
+  });
 });
