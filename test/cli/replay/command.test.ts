@@ -2,6 +2,8 @@ import { generateKeyPairSync, sign } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { fieldsSignature, type SignedField } from "tillkit";
 import { sqliteStore, type SqlTx } from "tillkit/sql";
+import { webhook } from "../../../src/store/exam/checks/fixtures.js";
+import { saved } from "../../../src/store/exam/checks/steps.js";
 import { SqlStore } from "../../../src/store/sql/sql-store.js";
 import { closeAll, secret, testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
@@ -258,6 +260,50 @@ describe("tillkit replay", () => {
     const ran = await replay(...argv);
     expect(ran.code).toBe(code);
     expect(ran.stderr).toContain(said);
+  });
+
+  it.each([
+    "scheme=hmac",
+    "secret=s",
+    "secret-file=s.txt",
+    "secret-env=X",
+    "merchant-id=m-7",
+    "fields=id",
+    "algorithm=sha512",
+    "header=X-Pay",
+    "public-key=key.pem",
+  ])("refuses --%s without a file", async (option) => {
+    const message = `--${option.split("=")[0]} can only be used with a file.`;
+    expect(await replay(`--${option}`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(message) as string,
+    });
+  });
+
+  it("selects the webhooks of each outcome that the store keeps", async () => {
+    const outcomes = [
+      "applied",
+      "stale",
+      "mismatch",
+      "unmatched",
+      "unconfirmed",
+      "foreign",
+      "unrecognised",
+      "inadmissible",
+    ] as const;
+    const named = `${folder.path}/outcomes.db`;
+    const store = sqliteStore(named);
+    // A different number of webhooks for each outcome shows which outcome was selected.
+    const webhooks = outcomes.flatMap((outcome, index) =>
+      Array.from({ length: index + 1 }, (_, nth) => webhook(`${outcome}-${nth}`, { outcome })),
+    );
+    await saved(store, { webhooks });
+    await store.close();
+    const policy = ["--confirm=none", "--client-id-prefix=", "--json", "--store", named];
+    const looked = outcomes.map(
+      async (outcome) => documentOf(await runCli(["replay", "--outcome", outcome, ...policy])).looked,
+    );
+    expect(await Promise.all(looked)).toEqual(outcomes.map((_, index) => index + 1));
   });
 
   it("creates no database", async () => {
