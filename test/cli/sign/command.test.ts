@@ -59,6 +59,21 @@ describe("tillkit sign", () => {
     expect(scheme.verify({ rawBody, headers: { "service-signature": stdout.trim() } })).toBe(true);
   });
 
+  it.each([
+    ["ec", { namedCurve: "P-256" }, "ecdsa-sha256"],
+    ["rsa", { modulusLength: 2048 }, "rsa-sha256"],
+    ["rsa-pss", { modulusLength: 2048 }, "rsa-pss-sha256"],
+  ] as const)("signs with a private key of the type %s and %j by %s", async (type, options, algorithm) => {
+    const { privateKey, publicKey } = generateKeyPairSync(
+      type as "rsa",
+      options as { modulusLength: number },
+    );
+    const pem = folder.write(`${type}.pem`, privateKey.export({ type: "pkcs8", format: "pem" }));
+    const { stdout } = await runCli(["sign", file, "--scheme", "public-key", "--private-key", pem]);
+    const scheme = publicKeySignature({ publicKey, algorithm });
+    expect(scheme.verify({ rawBody, headers: { "service-signature": stdout.trim() } })).toBe(true);
+  });
+
   it("prints the whole header, with its name", async () => {
     const ran = await runCli([
       "sign",

@@ -1,6 +1,6 @@
 import { Readable, Writable } from "node:stream";
 import { loadCommand } from "../../../src/cli/commands.js";
-import { readSignatureSettings } from "../../../src/cli/sign/signature-settings.js";
+import { readSignatureSettings, readVerifyingSettings } from "../../../src/cli/sign/signature-settings.js";
 import { readArguments } from "../../../src/cli/terminal/arguments.js";
 import { createOutput } from "../../../src/cli/terminal/output.js";
 import { temporaryFolder } from "../support/run-cli.js";
@@ -15,12 +15,17 @@ const env = {
   PAY_SECRET: "another one",
 };
 
-/** Returns the settings of `tillkit sign` with these options and further variables. */
-async function settingsOf(argv: readonly string[], more: Record<string, string> = {}) {
+/** Returns the settings of a command with these options and further variables. */
+async function settingsOf(
+  argv: readonly string[],
+  more: Record<string, string> = {},
+  read = readSignatureSettings,
+  command = "sign",
+) {
   const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
   const output = createOutput({ stdout: nowhere(), stderr: nowhere(), env: {} }, false);
   const context = { stdin: Readable.from([]), cwd: folder.path, env: { ...env, ...more }, output };
-  return readSignatureSettings(readArguments(await loadCommand("sign"), ["body.json", ...argv]), context);
+  return read(readArguments(await loadCommand(command), ["body.json", ...argv]), context);
 }
 
 describe("the secrets of a command", () => {
@@ -33,6 +38,10 @@ describe("the secrets of a command", () => {
     ],
     [["--secret-file", "secret.txt"], ["of the file"]],
     [["--secret-file", "windows.txt"], ["of Windows"]],
+    [
+      ["--secret-file", "secret.txt", "--secret-file", "windows.txt"],
+      ["of the file", "of Windows"],
+    ],
     [["--secret-env", "PAY_SECRET"], ["another one"]],
     [
       ["--secret", "given", "--secret-env", "PAY_SECRET"],
@@ -59,5 +68,19 @@ describe("the signature of a command", () => {
   it("has the public key of a variable whose line breaks are written as \\n", async () => {
     const settings = await settingsOf([], { TILLKIT_PUBLIC_KEY: "first\\nsecond" });
     expect(settings.publicKey).toBe("first\nsecond");
+  });
+
+  it("has the public key of --public-key, which only the scheme public-key accepts", async () => {
+    const argv = ["--public-key", "secret.txt"];
+    const verifying = (scheme: string) =>
+      settingsOf(
+        [...argv, "--scheme", scheme],
+        { TILLKIT_PUBLIC_KEY: "other" },
+        readVerifyingSettings,
+        "verify",
+      );
+    expect(await verifying("public-key")).toMatchObject({ publicKey: "of the file\n" });
+    for (const scheme of ["hmac", "fields"])
+      await expect(verifying(scheme)).rejects.toThrow("--public-key is for the scheme public-key");
   });
 });
