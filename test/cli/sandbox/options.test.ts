@@ -61,6 +61,16 @@ describe("the options of tillkit sandbox", () => {
     expect(await optionsOf()).not.toMatchObject(sets);
   });
 
+  it.each([
+    [["--scheme", "hmac"], { signature: { scheme: "hmac" } }],
+    [["--success-status", "200"], { successStatus: 200 }],
+    [["--success-status", "201"], { successStatus: 201 }],
+    [["--error-bodies", "problem"], { errorBodies: "problem" }],
+    [["--error-bodies", "html"], { errorBodies: "html" }],
+  ])("have the further choice %j", async (argv, sets) => {
+    expect(await optionsOf(...argv)).toMatchObject(sets);
+  });
+
   it("are all listed above, except the scenario, which is read from a file", () => {
     const names = Object.keys(sandboxOptions).map((written) => written.split(" ")[0]);
     const tested = given.flatMap(([argv]) => argv.map((text) => text.replace(/=$/, "")));
