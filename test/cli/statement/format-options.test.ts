@@ -30,6 +30,30 @@ describe("the options of a statement's format", () => {
     expect(await formatOf()).not.toMatchObject(sets);
   });
 
+  it.each([
+    [["--fixed", "source=MVK"], { fixed: { source: "MVK" } }],
+    [["--encoding", "utf-8"], { encoding: "utf-8" }],
+    [["--decimal", "."], { decimalSeparator: "." }],
+    [["--group", ","], { groupSeparator: "," }],
+    [["--group", "'"], { groupSeparator: "'" }],
+    [["--time-format", "iso"], { timeFormat: "iso" }],
+    [["--time-format", "month-first"], { timeFormat: "month-first" }],
+  ])("have the further choice %j", async (argv, sets) => {
+    expect(await formatOf(...argv)).toMatchObject(sets);
+  });
+
+  it("set only the defaults if no option is given", async () => {
+    const format = Object.entries(await formatOf()).filter(([, value]) => value !== undefined);
+    expect(Object.fromEntries(format)).toEqual({
+      columns: {},
+      fixed: {},
+      header: true,
+      decimalSeparator: ".",
+      groupSeparator: "",
+      timeFormat: "iso",
+    });
+  });
+
   it("are all listed above", () => {
     const names = Object.keys(formatOptions).map((written) => written.split(" ")[0]!);
     const isTested = (name: string) => given.some(([[first]]) => first!.split("=")[0] === name);
