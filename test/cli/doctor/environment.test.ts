@@ -150,8 +150,11 @@ describe("tillkit doctor, on an environment", () => {
     const { codes, skipped } = await examine({ ...env, NODE_ENV: "development" }, "--before-start");
     expect(codes).toEqual([]);
     expect(skipped).toEqual(["the running app, and the payment service (--before-start)"]);
-    const both = await runCli(["doctor", "--before-start", "--url", unreachable]);
-    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("leave out --url") });
+    for (const option of [["--url", unreachable], ["--webhook", unreachable], ["--outside"]])
+      expect(await runCli(["doctor", "--before-start", ...option])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("leave out --url, --webhook and --outside"),
+      });
     const nowhere = await runCli(["doctor", "--before-start", "--app", "/no/such/app"]);
     expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining("no folder /no/such/app") });
   });
