@@ -1,4 +1,4 @@
-import { hasCode, TillkitError } from "../errors/index.js";
+import { TillkitError } from "../errors/index.js";
 import { type Notify } from "../model/notice-map.js";
 import { type PaymentStore } from "../store/index.js";
 import { joinCalls } from "../shared/join-calls.js";
@@ -146,8 +146,10 @@ export class StoreWatch<Tx> {
 
   /** Reads the webhook that the spool's directory remembers. The spool itself reports its own problems. */
   async #recall(): Promise<void> {
-    const tie = await this.#parts.spool?.tie.read().catch((error: unknown) => {
-      if (hasCode(error, "store_unavailable")) throw error;
+    const { spool } = this.#parts;
+    const tie = await spool?.tie.read().catch((error: unknown) => {
+      // After an error of the store, `#keep` would replace a webhook that no check has asked for.
+      if (!spool.tie.problem) throw error;
       return undefined;
     });
     if (this.#kept !== undefined || tie?.webhook === undefined) return;

@@ -12,7 +12,7 @@ import {
   TillkitError,
 } from "tillkit";
 import { sqliteStore } from "tillkit/sql";
-import { identifier } from "../../src/kit/watch-store.js";
+import { identifier, StoreWatch } from "../../src/kit/watch-store.js";
 import { memoryAdapter } from "../store/over/memory-adapter.js";
 import { temporaryFiles } from "../store/sql/support/temporary-files.js";
 import { closeAll, testKit } from "../support/kit.js";
@@ -306,6 +306,32 @@ describe("a store that went back in time", () => {
     await checkTwice();
     expect(told).toHaveBeenCalledTimes(2);
   });
+
+  it.each(["store_unavailable", "store_busy"] as const)(
+    "is told although %s kept the first check from reading the webhook that the directory remembers",
+    async (code) => {
+      const store = Object.assign(new MemoryStore(), { durable: true });
+      const isThere = (receiptId?: string) => (receiptId === "new" ? [{ receiptId } as never] : []);
+      jest.spyOn(store, "webhooks").mockImplementation(async ({ receiptId }) => isThere(receiptId));
+      const tie = { problem: undefined, read: jest.fn(), remember: jest.fn() };
+      tie.read.mockRejectedValueOnce(new TillkitError(code, "The database is restarting."));
+      tie.read.mockResolvedValue({ store: "store-1", webhook: "lost" });
+      const notify = jest.fn();
+      const identify = async () => "store-1";
+      const spool = { tie: tie as never };
+      const watch = new StoreWatch({ store, spool, identify, notify, onWentBack: () => {} });
+      watch.noteRecorded([{ outcome: "applied", receiptId: "new" } as never]);
+      await watch.start();
+      expect(tie.remember).not.toHaveBeenCalled();
+      await watch.close();
+      expect(notify.mock.calls).toEqual([
+        [
+          "store.went_back",
+          { error: expect.objectContaining({ message: expect.stringContaining("webhook lost") as string }) },
+        ],
+      ]);
+    },
+  );
 
   it("is not told of a webhook that came twice", async () => {
     const { payments, receive, told } = shopOn(nextFile());
