@@ -165,6 +165,8 @@ describe("a sweep", () => {
     await expect(sweeper.sweep()).rejects.toThrow("no such table");
     expect((await store.history("c-1")).events).toMatchObject([{ type: "payment.unmatched" }]);
     expect(sweeper.failure()).toMatchObject({ count: 1, error: { message: "no such table" } });
+    await expect(sweeper.sweep()).rejects.toThrow("no such table");
+    expect(sweeper.failure()).toMatchObject({ count: 2 });
   });
 
   it("fails where a call of the store never ends, and the next one raises what is due", async () => {
