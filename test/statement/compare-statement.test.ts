@@ -421,6 +421,18 @@ describe("a statement compared with stored payments", () => {
     expect(counts).toMatchObject({ missing_here: 0, missing_there: 1 });
   });
 
+  it("counts every row of another shop, and names the lines of the first 20", async () => {
+    const payments = createPayments(testOptions({ store: await storeOf(), clientIdPrefix: "shop1-" }));
+    const rows = Array.from({ length: 22 }, (_, n) => ({
+      clientId: `shop2-${n}`,
+      value: "1475",
+      currency: "KMF",
+    }));
+    const summary = await payments.compareStatement(rows, { period: may }).summary();
+    expect(summary.rows).toMatchObject({ read: 22, foreign: 22 });
+    expect(summary.foreignLines).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+  });
+
   it("compares the payments that were adopted with another prefix", async () => {
     const store = await storeOf(
       paid("old-a"),
