@@ -100,6 +100,21 @@ onEachServer("the pool for ORMs", (kind) => {
     expect(await names()).toEqual(["after", "before"]);
   });
 
+  it("goes on after a rollback to the named savepoint in which a statement failed", async () => {
+    await run(async (pool) => {
+      const one = await pool.connect();
+      await one.query("begin");
+      await write(one, "before");
+      await one.query("savepoint a");
+      await write(one, "with the failure");
+      expect(await fail(one)).toBe("failed");
+      await one.query("rollback to savepoint a");
+      await write(one, "after");
+      await one.query("commit");
+    });
+    expect(await names()).toEqual(["after", "before"]);
+  });
+
   it("poisons everything with a failure outside of a savepoint", async () => {
     const running = run(async (pool) => {
       await write(pool, "before");
