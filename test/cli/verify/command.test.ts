@@ -371,6 +371,41 @@ describe("tillkit verify --request", () => {
     expect(none.findings.map(({ code }) => code)).toEqual(["signature_missing", "signature_unexplained"]);
   });
 
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const pem = folder.write("other.pem", publicKey.export({ type: "spki", format: "pem" }));
+  const secretFile = folder.write("secret.txt", secret);
+  const fields = ["id", "clientId", "status", "total.value", "total.currency"] as const;
+  const bytes = Buffer.from(compact);
+
+  it.each([
+    [
+      ["--scheme", "hmac", "--secret-file", secretFile, "--algorithm", "sha512", "--header", "X-Pay"],
+      `X-Pay: ${hex(compact, secret, "sha512")}`,
+    ],
+    [
+      ["--secret-env", "PAY_S", "--merchant-id", "m-7", "--fields", fields.join(",")],
+      `Service-Signature: ${fieldsSignature({ secret, merchantId: "m-7", fields }).sign(bytes)}`,
+    ],
+    [
+      ["--scheme", "public-key", "--public-key", pem],
+      `Service-Signature: ${signWith(null, bytes, privateKey).toString("hex")}`,
+    ],
+  ])("prints the command that records the webhook with the same options: %j", async (argv, header) => {
+    const file = folder.write("options.http", request(header));
+    const { stdout } = await runCli(["verify", file, "--request", ...argv], { env: { PAY_S: secret } });
+    expect(stdout).toContain(`\n  tillkit replay ${file} ${argv.join(" ")}\n`);
+  });
+
+  it.each([[], ["--signature", "ab", "--last"], ["--request", "--last"], ["--signature", "ab", "--request"]])(
+    "needs one of --signature, --request and --last: %j %j %j",
+    async (...argv) => {
+      expect(await runCli(["verify", "body.json", ...argv, "--secret", secret])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("Give one of --signature, --request and --last."),
+      });
+    },
+  );
+
   it("refuses options that would change nothing", async () => {
     expect((await ask(request("A: b"), "--kept", "refused")).stderr).toContain("only be used with --last");
     expect((await ask(request("A: b"), "--public-key", "a.pem")).stderr).toContain("scheme here is hmac");
