@@ -221,6 +221,17 @@ describe("tillkit trigger", () => {
     expect(stderr).toContain(said);
   });
 
+  it("sends 1475 KMF and an id of 24 digits if no option gives them, and needs an address", async () => {
+    expect((await trigger("payment.completed")).code).toBe(0);
+    const total = { value: "1475", currency: "KMF" };
+    const id = expect.stringMatching(/^[0-9a-f]{24}$/) as string;
+    expect(sent()).toMatchObject([{ data: { id, clientId: "c-1", total } }]);
+    expect(await runCli(["trigger", "payment.completed", "--client-id", "c-1"], { env })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--to is missing") as string,
+    });
+  });
+
   it("ends with 2 if there is no secret", async () => {
     const { code, stderr } = await runCli(["trigger", "payment.completed", "--to", merchant.webhookUrl]);
     expect(code).toBe(2);
