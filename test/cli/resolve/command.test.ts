@@ -184,6 +184,7 @@ describe("tillkit resolve", () => {
     ["--value", "--document"],
   ])("needs beside --evidence and %s also %s", async (given, missing) => {
     const argv = ["accept", "--client-id", "c-1", ...who, "--evidence", "letter", given, "1"];
-    expect((await resolve(...argv)).stderr).toContain(`${missing} is missing.`);
+    // The command checks the options before the database, which is not named here.
+    expect((await runCli(["resolve", ...argv])).stderr).toContain(`${missing} is missing.`);
   });
 });
