@@ -1,5 +1,5 @@
 import { acceptedOptions } from "../support/accepted-options.js";
-import { runCli, temporaryFolder } from "../support/run-cli.js";
+import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 import { sqliteStore } from "tillkit/sql";
 import { payment } from "../../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../../src/store/exam/checks/steps.js";
@@ -56,6 +56,13 @@ describe("an action of tillkit payments", () => {
       expect(await ids(action, "--from", "2024-05-05")).toEqual(["c-canceled", "c-completed"]);
       expect(await ids(action, "--to", "2024-05-03")).toEqual(["c-creating", "c-pending"]);
     }
+  });
+
+  it.each(["statement", "lookup", "letter"])("keeps the evidence %s of a refund", async (kind) => {
+    const evidence = ["--evidence", kind, "--document", "note 7", "--amount", "75"];
+    const who = ["--by", "Amina", "--reason", "one came back", "--store", `${folder.path}/shop.db`];
+    const ran = await runCli(["payments", "refund", "c-completed", ...evidence, ...who, "--json"]);
+    expect(documentOf(ran)).toMatchObject({ resolution: { evidence: { kind, document: "note 7" } } });
   });
 
   it("needs the person and the reason of a refund", async () => {

@@ -74,6 +74,10 @@ describe("tillkit payments adopt", () => {
       ) as string,
     });
     expect(documentOf(await payments(["show", "c-2", "--json"]))).not.toHaveProperty("payment");
+    expect(await payments([...other.slice(0, -1), "--confirm", "none"])).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("the payment would be completed") as string,
+    });
     expect(await payments([...other, "--confirm", "lookup"])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("The payment is adopted now, and is pending.") as string,
