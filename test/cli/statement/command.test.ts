@@ -230,6 +230,13 @@ describe("tillkit statement", () => {
     });
   });
 
+  it("names a statement from standard input in the command that settles a difference", async () => {
+    const argv = ["statement", "-", ...period, "--language", "en", "--store", "shop.db"];
+    const stdin = "clientId,value,currency\na,1475,KMF\nc,1475,KMF\n";
+    const { stdout } = await runCli(argv, { cwd: folder.path, stdin });
+    expect(stdout).toContain(" --document statement:3 ");
+  });
+
   it("prints one JSON document", async () => {
     const ran = await compare("differs.csv", ...period, "--json");
     expect(documentOf(ran)).toMatchObject({
