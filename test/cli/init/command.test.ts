@@ -99,7 +99,7 @@ describe("tillkit init, in an empty folder", () => {
   it("writes JavaScript where it is asked to, although there is a tsconfig.json", async () => {
     const folder = folderWith({ "tsconfig.json": "{}" });
     expect(documentOf(await init(folder, ["--dry-run", "--json"]))).toMatchObject({ language: "TypeScript" });
-    await init(folder, ["--yes", "--javascript"]);
+    await init(folder, ["-y", "--javascript"]);
     expect(filesIn(folder)).toContain("server.mjs");
   });
 
