@@ -207,7 +207,10 @@ describe("tillkit doctor, on the address of a database on another host", () => {
   it.each([
     ["postgres://shop:a-password@db.invalid/shop", {}],
     ["postgresql://db.invalid/shop?sslmode=disable", {}],
+    ["postgres://db.invalid/shop?ssl=false", {}],
+    ["postgres://db.invalid/shop?ssl=0", {}],
     ["mysql://shop:a-password@db.invalid/shop", {}],
+    ["mysql://db.invalid/shop?ssl=false", {}],
   ])("finds that %s has no TLS", async (address, env) => {
     expect(await examine(["--store", address], { env })).toContain(unencrypted);
   });
@@ -216,6 +219,8 @@ describe("tillkit doctor, on the address of a database on another host", () => {
     ["postgres://db.invalid/shop?sslmode=verify-full", {}],
     ["postgres://db.invalid/shop", { PGSSLMODE: "require" }],
     ["postgres://db.invalid/shop?sslrootcert=/etc/hosts", { PGSSLMODE: "disable" }],
+    ["postgres://db.invalid/shop?sslcert=/etc/hosts", { PGSSLMODE: "disable" }],
+    ["postgres://db.invalid/shop?sslkey=/etc/hosts", { PGSSLMODE: "disable" }],
     ["postgres://127.0.0.1:1/shop", {}],
     ["postgres:///shop?host=/no/such/socket", {}],
     ["postgres:///shop?host=::1", {}],
