@@ -36,6 +36,19 @@ describe("a rate limiter", () => {
     expect(times[3]).toBeGreaterThanOrEqual(135);
   });
 
+  it("lets no call pass the waiting ones after a short hold", async () => {
+    const limiter = new RateLimiter(50, new AbortController().signal);
+    const looked = jest.spyOn(performance, "now").mockReturnValue(performance.now());
+    const ends: string[] = [];
+    const acquire = (name: string) => limiter.acquire().then(() => ends.push(name));
+    const calls = ["first", "second", "third"].map(acquire);
+    limiter.hold(1);
+    calls.push(acquire("later"));
+    looked.mockRestore();
+    await Promise.all(calls);
+    expect(ends).toEqual(["first", "second", "third", "later"]);
+  });
+
   it("waits for the end of a hold with one timer, and does not poll", async () => {
     const limiter = new RateLimiter(50, new AbortController().signal);
     await limiter.acquire();
