@@ -110,6 +110,14 @@ describe("drain", () => {
     expect(ids).toEqual(["r0", "r2", "r0", "r1", "r2"]);
   });
 
+  it("returns the first of several errors that skipped webhooks", async () => {
+    const spool = bench.open();
+    for (const id of range(2)) await spool.append(webhook(id));
+    const failing = ({ receiptId }: SpooledWebhook) => Promise.reject(new Error(receiptId));
+    const { leftBecause } = await spool.drain(failing, { isSkipped: () => true });
+    expect(leftBecause).toMatchObject({ message: "r0" });
+  });
+
   it("records at most 100 webhooks in a group where no other number is given", async () => {
     const spool = bench.open();
     await Promise.all(range(202).map((id) => spool.append(webhook(id))));
