@@ -18,6 +18,15 @@ it("a spool is refused for a store that another one replaced, also after it was 
   expect(tie.problem).toBeUndefined();
 });
 
+it("a spool that belongs to its store does not ask for the store's identity again", async () => {
+  const identify = jest.fn(async () => "store-1");
+  const tie = new StoreTie(new SpoolDirectory(bench.directory, realFileSystem), identify);
+  await tie.require();
+  await tie.require();
+  await tie.check();
+  expect(identify).toHaveBeenCalledTimes(1);
+});
+
 it("a spool remembers a webhook of its store for the next process", async () => {
   const directory = new SpoolDirectory(bench.directory, realFileSystem);
   const open = () => new StoreTie(directory, async () => "store-1");
