@@ -6,6 +6,7 @@ import { requireDatabase } from "../../../src/cli/terminal/database.js";
 import { givenPolicy } from "../../../src/cli/terminal/offline-kit.js";
 import { decimalOption, requiredOptions, timeOption } from "../../../src/cli/terminal/option-values.js";
 import { createOutput } from "../../../src/cli/terminal/output.js";
+import { runCli } from "../support/run-cli.js";
 import { text } from "node:stream/consumers";
 
 const argumentsOf = async (command: string, ...argv: string[]) =>
@@ -95,6 +96,12 @@ describe("the database of the options", () => {
     });
   });
 
+  it.each(["", " "])("is missing if TILLKIT_DATABASE is %j", async (TILLKIT_DATABASE) => {
+    const args = await argumentsOf("health");
+    const { context } = contextOf({ TILLKIT_DATABASE });
+    expect(() => requireDatabase(args, context)).toThrow("No database is named");
+  });
+
   it("has a warning for a password in --store, which other users can see", async () => {
     const { context, stderr } = contextOf();
     requireDatabase(await argumentsOf("health", "--store", "postgres://a:b@127.0.0.1/shop"), context);
@@ -113,5 +120,19 @@ describe("a question of a command", () => {
   ])("with the options %j and the input %j has the answer %s", async (argv, stdin, answer) => {
     const args = await argumentsOf("resolve", "accept", ...argv);
     expect(await confirms("Store this decision?", args, contextOf({}, stdin).context)).toBe(answer);
+  });
+});
+
+describe("an action of a command", () => {
+  it.each([
+    [["look"], "needs list, assign, snooze, note or settle."],
+    [["assign"], "tillkit attention assign needs <id>."],
+    [["list", "overdue:c-1"], "tillkit attention list takes no <id>."],
+    [["--by", "Amina"], "--by cannot be used with list."],
+    [["settle", "overdue:c-1", "--until", "2024-05-01"], "--until cannot be used with settle."],
+    [["settle", "overdue:c-1"], "No database is named"],
+  ])("is checked before the database: %j", async (argv, message) => {
+    const { code, stderr } = await runCli(["attention", ...argv]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 });
