@@ -276,6 +276,7 @@ describe("tillkit doctor, on more of the environment", () => {
 
   it.each([
     [["--url", "localhost:3000"], 2, "command_option_invalid: --url must be an address"],
+    [["--webhook", "localhost:3000"], 2, "command_option_invalid: --webhook must be an address"],
     [["--url", unreachable, "--webhook", unreachable], 2, "either --url or --webhook"],
     [["--env-file", "nowhere.env"], 3, "file_unreadable"],
   ])("with %j ends with %i: %s", async (argv, code, message) => {
