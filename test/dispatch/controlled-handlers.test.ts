@@ -88,6 +88,20 @@ describe("the decisions about handlers", () => {
     for (const release of releases) release();
   });
 
+  it("no longer shorten the pause between claims when the limit was removed", async () => {
+    const { dispatcher, save, seen, store } = await limited(1);
+    await save(...ids(3));
+    dispatcher.start({ keepAlive: false });
+    await reaches(seen, 1);
+    await iterations();
+    const timers = jest.spyOn(globalThis, "setTimeout");
+    await decide(store, {});
+    dispatcher.controlsChanged();
+    await reaches(seen, 3);
+    const isPause = ([, ms]: unknown[]) => ms === 60_000;
+    expect(await until(async () => timers.mock.calls.find(isPause))).toBeDefined();
+  });
+
   it("let claimed dispatches run although they could not be counted", async () => {
     const { dispatcher, notices, save, seen, store } = await limited(3);
     const error = new Error("away");
@@ -137,6 +151,16 @@ describe("the runs that share a transaction", () => {
     await reaches(releases, 2);
     releases[1]!();
     await reaches(groups, 2);
+  });
+
+  it("are claimed in larger groups after each group that succeeded", async () => {
+    const { claims, dispatcher, handlers, save } = shared();
+    const seen: string[] = [];
+    handlers.add("payment.completed", ({ id }) => seen.push(id), { name: "books", transaction: "shared" });
+    await save(...ids(7));
+    dispatcher.start({ keepAlive: false });
+    await reaches(seen, 7);
+    expect(claims.slice(0, 3).map(({ limit }) => limit)).toEqual([1, 2, 4]);
   });
 
   it("are awaited by a stop", async () => {
