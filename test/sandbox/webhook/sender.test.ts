@@ -30,6 +30,8 @@ it("a sandbox with a seed repeats no id of an earlier run's webhooks, sent or wa
   }
   const ids = second.deliveries.map(({ id }) => id.split("-")[0]);
   expect(second.deliveries.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  // The attempt that the close ended does not count.
+  expect(second.deliveries.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1]);
   expect(new Set(ids).size).toBe(4);
 });
 
