@@ -1,14 +1,8 @@
-import { MemoryStore, type PaymentStore, storeOver } from "tillkit";
 import { event, ledger } from "../../../src/store/exam/checks/fixtures.js";
 import { claimed, saved, settled } from "../../../src/store/exam/checks/steps.js";
-import { memoryAdapter } from "../over/memory-adapter.js";
+import { keptInMemory } from "./kept-in-memory.js";
 
-const stores: [name: string, open: () => PaymentStore][] = [
-  ["a MemoryStore", () => new MemoryStore()],
-  ["a storeOver", () => storeOver(memoryAdapter())],
-];
-
-describe.each(stores)("a dispatch of %s", (_, open) => {
+describe.each(keptInMemory)("a dispatch of %s", (_, open) => {
   it("counts a failed run as an attempt with a failure, and a released run as neither", async () => {
     const store = open();
     await store.registerHandlers([ledger]);

@@ -1,13 +1,7 @@
-import { MemoryStore, type PaymentStore, storeOver } from "tillkit";
 import { saved } from "../../../src/store/exam/checks/steps.js";
-import { memoryAdapter } from "../over/memory-adapter.js";
+import { keptInMemory } from "./kept-in-memory.js";
 
-const stores: [name: string, open: () => PaymentStore][] = [
-  ["a MemoryStore", () => new MemoryStore()],
-  ["a storeOver", () => storeOver(memoryAdapter())],
-];
-
-describe.each(stores)("the notes of %s", (_, open) => {
+describe.each(keptInMemory)("the notes of %s", (_, open) => {
   it("are read page by page in the order of their ids, without the notes of other kinds", async () => {
     const store = open();
     const note = (kind: string, id: string) => ({ kind, id, version: 0, value: { about: id } });

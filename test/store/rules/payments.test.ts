@@ -1,14 +1,8 @@
-import { MemoryStore, type PaymentStore, storeOver } from "tillkit";
 import { at, payment } from "../../../src/store/exam/checks/fixtures.js";
 import { clientIds, saved } from "../../../src/store/exam/checks/steps.js";
-import { memoryAdapter } from "../over/memory-adapter.js";
+import { keptInMemory } from "./kept-in-memory.js";
 
-const stores: [name: string, open: () => PaymentStore][] = [
-  ["a MemoryStore", () => new MemoryStore()],
-  ["a storeOver", () => storeOver(memoryAdapter())],
-];
-
-describe.each(stores)("the payments of %s", (_, open) => {
+describe.each(keptInMemory)("the payments of %s", (_, open) => {
   it("are listed from the first time to before the second one, in both orders", async () => {
     const store = open();
     await saved(store, { created: [1, 2, 3].map((n) => payment(`p${n}`, { createdAt: at(n) })) });

@@ -1,14 +1,8 @@
-import { MemoryStore, type PaymentStore, storeOver } from "tillkit";
 import { at, payment, resolution, webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../../src/store/exam/checks/steps.js";
-import { memoryAdapter } from "../over/memory-adapter.js";
+import { keptInMemory } from "./kept-in-memory.js";
 
-const stores: [name: string, open: () => PaymentStore][] = [
-  ["a MemoryStore", () => new MemoryStore()],
-  ["a storeOver", () => storeOver(memoryAdapter())],
-];
-
-describe.each(stores)("a webhook of %s", (_, open) => {
+describe.each(keptInMemory)("a webhook of %s", (_, open) => {
   it("that a person resolved needs a person again after it was decided again", async () => {
     const store = open();
     const { receiptId } = webhook("k1");
