@@ -130,14 +130,19 @@ export const refusedChecks: Checks = {
         // Application code swallows such an error if it tries an insert before an update.
       }
     });
-    const resolved = await swallowing.then(
-      () => true,
-      () => false,
-    );
+    const resolved = await resolves(swallowing);
     const why = "the transaction resolved and was rolled back: look at the answer of its commit";
     assert.ok((await probe.has(key)) === resolved, why);
   },
 };
+
+/** Waits for the transaction, and returns whether it resolved. */
+function resolves(transaction: Promise<unknown>): Promise<boolean> {
+  return transaction.then(
+    () => true,
+    () => false,
+  );
+}
 
 const uncoded =
   "The statement of a lost connection must reject with a TillkitError store_unavailable, so that the run does not count as failed. It rejected with another error";
@@ -178,10 +183,7 @@ export const cutChecks: Checks = {
       await probe.write(tx, key);
       await probe.cut!(tx);
     });
-    const resolved = await cut.then(
-      () => true,
-      () => false,
-    );
+    const resolved = await resolves(cut);
     const why =
       "The transaction resolved although its connection was lost before the commit, and its write is missing: let `transaction` reject if the commit fails.";
     assert.ok(!resolved || (await probe.has(key)), why);
