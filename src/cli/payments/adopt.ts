@@ -1,9 +1,10 @@
-import { type AdoptedPayment, type Adoption, type Payments, type WebhookRecord } from "../../index.js";
+import { type AdoptedPayment, type Adoption, type Payments } from "../../index.js";
 import { type RunAction } from "../terminal/actions.js";
 import { optionError } from "../terminal/arguments.js";
 import { type Arguments, type InputContext } from "../terminal/command.js";
 import { confirms } from "../terminal/confirm.js";
 import { confirmNeeded, givenPolicy } from "../terminal/offline-kit.js";
+import { webhookPages } from "./find.js";
 import { requiredOptions } from "../terminal/option-values.js";
 
 /**
@@ -12,8 +13,6 @@ import { requiredOptions } from "../terminal/option-values.js";
  */
 const confirmMissing =
   "Its webhooks are decided with the adoption, and their signatures cover only fields, " + confirmNeeded;
-
-const maxPage = 500;
 
 /** The options that an adoption needs. */
 export const adoptionOptions = ["reference", "amount", "currency", "by", "reason"] as const;
@@ -28,13 +27,10 @@ function describeWebhooks({ payment, webhooks = [] }: AdoptedPayment): string {
 }
 
 /** Returns whether the signature of one of the payment's webhooks covers only fields. */
-async function hasWeakWebhook({ store }: Payments, clientId: string): Promise<boolean> {
-  for (let after: WebhookRecord | undefined; ;) {
-    const page = await store.webhooks({ clientId, limit: maxPage, ...(after && { after }) });
+async function hasWeakWebhook(payments: Payments, clientId: string): Promise<boolean> {
+  for await (const page of webhookPages(payments, { clientId }))
     if (page.some(({ covers }) => covers !== "body")) return true;
-    after = page.at(-1);
-    if (page.length < maxPage) return false;
-  }
+  return false;
 }
 
 /**

@@ -1,4 +1,11 @@
-import { type Payment, type PaymentHistory, type PaymentQuery, type Payments } from "../../index.js";
+import {
+  type Payment,
+  type PaymentHistory,
+  type PaymentQuery,
+  type Payments,
+  type WebhookPage,
+  type WebhookRecord,
+} from "../../index.js";
 import { dayMs } from "../../shared/date-time.js";
 import { isSameNumber } from "../../shared/payment-number.js";
 import { isAmount, sameValue, valueMistake } from "../../model/money.js";
@@ -120,13 +127,23 @@ export async function wholeHistory(payments: Payments, clientId: string): Promis
 /** Searches the webhooks of other shops for the text, without an index. Returns the clientId of a match. */
 async function foreignNamed(payments: Payments, text: string): Promise<string | undefined> {
   const key = JSON.stringify(text);
-  for (let after: { receivedAt: string; receiptId: string } | undefined; ;) {
-    const query = { outcome: "foreign", limit: maxPage, ...(after && { after }) } as const;
-    const page = await payments.store.webhooks(query);
+  for await (const page of webhookPages(payments, { outcome: "foreign" })) {
     const found = page.findLast(({ rawBody }) => rawBody.includes(key));
     if (found) return found.clientId;
+  }
+  return undefined;
+}
+
+/** Yields all webhooks that match, page by page. */
+export async function* webhookPages(
+  { store }: Payments,
+  query: Pick<WebhookPage, "clientId" | "outcome">,
+): AsyncGenerator<WebhookRecord[], void, undefined> {
+  for (let after: WebhookPage["after"]; ;) {
+    const page = await store.webhooks({ ...query, limit: maxPage, ...(after && { after }) });
+    yield page;
     after = page.at(-1);
-    if (page.length < maxPage) return undefined;
+    if (page.length < maxPage) return;
   }
 }
 
