@@ -31,6 +31,16 @@ onEachDatabase("a payment of another amount than was asked for last", (kind) => 
     await paid(payments, small.clientId);
     return { payments, small: small.clientId, large: large.clientId };
   };
+  /** A shop that asked for 5 and then for 147500, where a person accepted this amount for the first attempt. */
+  const accepted = async (value: string) => {
+    const payments = bench.shop();
+    const [small] = [await ask(payments, "5"), await ask(payments, "147500")];
+    const { serviceId: id } = (await payments.find(small.clientId))!;
+    const other = signed(completedBody({ id, clientId: small.clientId, total: kmf(value) }));
+    const { receiptId } = await payments.receiveWebhook(other);
+    const { payment } = await payments.resolve({ action: "accept", receiptId, ...why });
+    return { payments, payment };
+  };
 
   it("is withheld from its order and told with both amounts", async () => {
     const { payments, small, large } = await underpaid();
@@ -69,22 +79,12 @@ onEachDatabase("a payment of another amount than was asked for last", (kind) => 
   });
 
   it("stops new attempts with the received amount, which a person may have accepted", async () => {
-    const payments = bench.shop();
-    const [small] = [await ask(payments, "5"), await ask(payments, "147500")];
-    const { serviceId: id } = (await payments.find(small.clientId))!;
-    const other = signed(completedBody({ id, clientId: small.clientId, total: kmf("7") }));
-    const { receiptId } = await payments.receiveWebhook(other);
-    await payments.resolve({ action: "accept", receiptId, ...why });
+    const { payments } = await accepted("7");
     await expect(ask(payments, "147500")).rejects.toThrow("was paid with 7 KMF");
   });
 
   it("is not the payment with which a person accepted the amount that was asked for last", async () => {
-    const payments = bench.shop();
-    const [small] = [await ask(payments, "5"), await ask(payments, "147500")];
-    const { serviceId: id } = (await payments.find(small.clientId))!;
-    const other = signed(completedBody({ id, clientId: small.clientId, total: kmf("147500") }));
-    const { receiptId } = await payments.receiveWebhook(other);
-    const { payment } = await payments.resolve({ action: "accept", receiptId, ...why });
+    const { payments, payment } = await accepted("147500");
     expect(payment).toMatchObject({ state: "completed", total: kmf("5"), received: kmf("147500") });
     expect(payment).not.toHaveProperty("withheld");
     expect(await recorded()).toEqual([
