@@ -71,7 +71,7 @@ else
     try {
       const run = store.transaction(async (tx) => {
         await tx.query("select 1");
-        // The limits of answers are checked by the real clock, so only the limit of the opening could end here.
+        // The kit compares the limits of answers with the real clock. So only the limit of the opening can pass here.
         jest.advanceTimersByTime(60_000);
         return tx.query("select 2 as two");
       });

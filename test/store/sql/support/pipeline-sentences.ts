@@ -154,7 +154,7 @@ export function pipelineSentences(under: PipelineUnderTest): () => PipelineTest 
     const opened = driverAt(proxy.url, tablePrefix);
     await opened.migrate();
     let pipelined = await opened.beginPipelined!();
-    // On a busy machine it opens later than a group waits for it. It opens only where the event loop gets a turn.
+    // On a busy machine, the connection opens later than a group waits for it. It cannot open without a turn of the event loop.
     for (; !pipelined; await turn()) pipelined = await opened.beginPipelined!();
     await pipelined.run("select 1", []);
     proxy.hang(onlyPipelined);
