@@ -154,6 +154,7 @@ function whatIsLeft(world, { database, shop, traffic }) {
   // A process that started just now may still be adding handlers.
   const unknown = shop.handlerKeys.find(({ process, key }) => process.isAlive && !database.handlers.has(key));
   if (unknown) return `the store does not know the handler ${unknown.key}`;
+  if (world.delayed) return `the delayed ${world.delayed}`;
   if (!database.transactions.isIdle) return "open transactions";
   for (const { state, handler } of database.dispatches.values())
     if (state === "pending" || state === "leased") return `${state} dispatch of ${handler}`;

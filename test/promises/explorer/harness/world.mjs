@@ -107,6 +107,11 @@ export class World {
     }
   }
 
+  /** The label of an operation that a fault delays and that is still on its way. */
+  get delayed() {
+    return this.#timers.find((timer) => timer.delayed)?.delayed;
+  }
+
   /** Calls `run` in a later step of the present process. */
   post(label, run) {
     this.#pending.push({ label, owner: this.current, fire: run });
@@ -251,7 +256,8 @@ export class World {
     const fault = isTried ? undefined : this.#faultOf(kind, owner);
     operation.isTried = true;
     if (fault?.delayMs !== undefined) {
-      this.as(owner, () => this.setTimer(() => this.#pending.push(operation), fault.delayMs));
+      const timer = this.as(owner, () => this.setTimer(() => this.#perform(operation), fault.delayMs));
+      timer.delayed = label;
       return this.note(`${label}: delayed by ${fault.delayMs} ms`);
     }
     let answer;
