@@ -13,7 +13,7 @@ import { World } from "./world.mjs";
 
 const minute = 60_000;
 const hour = 60 * minute;
-const maxSteps = 20_000;
+const maxSteps = 40_000;
 /** In this time every process has started again, and has drained the segments of those that ended. */
 const refusedMs = 60_000;
 
