@@ -303,6 +303,39 @@ const wholeFile: Spoil = (_, records) => {
   };
 };
 
+/** Compares all versions under a lock of all processes, and then writes one record after the other. */
+const lockedSteps: Spoil = (_, records) => {
+  const own = new WeakMap<object, { changes?: readonly RecordChange[]; unlock?: () => void }>();
+  return {
+    ...readingOwn(records, (tx) => own.get(tx)?.changes),
+    async transaction(run) {
+      const tx = { id: 1 };
+      const state: ReturnType<typeof own.get> = {};
+      own.set(tx, state);
+      try {
+        const result = await run(tx);
+        for (const change of state.changes ?? []) {
+          await new Promise(setImmediate);
+          apply(records, [change]);
+        }
+        return result;
+      } finally {
+        state.unlock?.();
+      }
+    },
+    async write(changes, tx) {
+      const before = lockOf.get(records);
+      lockOf.set(records, new Promise<void>((resolve) => (own.get(tx)!.unlock = resolve)));
+      await before;
+      if (changes.some(({ key, version }) => versionIn(records, key) !== version)) return false;
+      own.get(tx)!.changes = changes;
+      return true;
+    },
+  };
+};
+/** The end of the last transaction that took the lock of these records. */
+const lockOf = new WeakMap<Records, Promise<void>>();
+
 /** Gives the object of a transaction that has ended to the next one. */
 const reusing: Spoil = (adapter) => {
   const free: MemoryTransaction[] = [];
@@ -471,6 +504,12 @@ const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = 
     torn(false),
     beside,
     "Get the value and the version from one statement.",
+  ],
+  [
+    "writes one record after the other under a lock",
+    lockedSteps,
+    beside,
+    "Make all changes of a write in one step of the database",
   ],
   ["reads pages by their number", numberedPages, beside, "scan missed records that were there all the time"],
   [

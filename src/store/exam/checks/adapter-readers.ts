@@ -28,11 +28,15 @@ export const adapterReaderChecks: Checks<Adapter> = {
     other,
   ) {
     const lasting = Array.from({ length: 20 }, (_, index) => `l${index + 10}`);
-    const counted = (version: number) => examChange("l1", version, String(version + 1));
-    await expectWritten(adapter, [counted(0), ...lasting.map((name) => examChange(name, 0))]);
+    const counted = (name: string, version: number) => examChange(name, version, String(version + 1));
+    const created = lasting.map((name) => examChange(name, 0));
+    await expectWritten(adapter, [counted("l1", 0), ...created, counted("l9", 0)]);
     const writing = new AbortController();
     const readers = [adapter, other].map(async (one) => {
-      for (; !writing.signal.aborted; await nextIteration()) await expectWhole(one, ["l1", ...lasting]);
+      for (; !writing.signal.aborted; await nextIteration()) {
+        await expectWhole(one, ["l1", ...lasting]);
+        await expectOneStep(one, ["l1", "l9"]);
+      }
     });
     const reading = Promise.all(readers);
     reading.catch(() => {});
@@ -47,7 +51,7 @@ export const adapterReaderChecks: Checks<Adapter> = {
           [],
           lasting.map((name) => examChange(`${name}!`, 1, null)),
         ][version % 4]!;
-        await expectWritten(adapter, [counted(version), ...passing]);
+        await expectWritten(adapter, [counted("l1", version), ...passing, counted("l9", version)]);
         await nextIteration();
       }
     } finally {
@@ -103,6 +107,25 @@ async function expectNothingOfRefused(adapter: Adapter, other: Adapter, name: st
     "Records were read that a write had made which then returned false. Make all changes of a write in one step: it is too late to take them back.";
   assert.ok(lost.length === 0, `${why} Read: ${lost.join(", ")}.`);
 }
+
+/**
+ * Reads in turn two records that each write changes. Throws if a read returned the change of one of
+ * them, and the next read not yet the change of the other.
+ */
+async function expectOneStep(adapter: Adapter, [first, last]: readonly [string, string]): Promise<void> {
+  let before = "";
+  let seen = 0;
+  for (const name of [first, last, first]) {
+    const [record] = await new Operations(adapter).read([examKey(name)]);
+    const version = record?.version ?? 0;
+    const why = `${before} was read with version ${seen}, and then ${examKey(name)} with version ${version}. Each write changes both`;
+    assert.ok(version >= seen, `${why}. ${oneStep}`);
+    [before, seen] = [examKey(name), version];
+  }
+}
+
+const oneStep =
+  "Make all changes of a write in one step of the database: a process that ends between two steps leaves half of a write, also under a lock.";
 
 /** Reads once. Throws if a record is missing, or if its value and its version are from different writes. */
 async function expectWhole(adapter: Adapter, lasting: readonly string[]): Promise<void> {
