@@ -243,7 +243,8 @@ describe("the exam outside of a test runner", () => {
       },
     });
     expect(results).toMatchObject([{ outcome: "failed", reason: "no database" }]);
-    expect(timers()).toBe(before);
+    // A timer of another part may have ended meanwhile.
+    expect(timers()).toBeLessThanOrEqual(before);
   });
 
   it("goes on after checks that fail in different ways", async () => {
