@@ -368,6 +368,13 @@ const sees = "read and scan with tx see what its transaction wrote, and nobody e
 const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = [
   ["cuts values at 64 kB", storing((text) => text.slice(0, 65_535)), value, "Expected …"],
   ["changes the normal form of values", storing((text) => text.normalize()), value, "became one of"],
+  ["leaves out null", storing((text) => text.replaceAll("null,", "")), value, "became one of"],
+  [
+    "keeps whole numbers in 64 bits",
+    storing((text) => text.replaceAll(String(1e19), String(2n ** 63n - 1n))),
+    value,
+    "became one of",
+  ],
   ["keeps empty strings as null", storing((text) => text.replaceAll('""', "null")), value, "became one of"],
   [
     "skips a change to the value that is there",
@@ -576,6 +583,33 @@ describe("the exam of an adapter with a subtle mistake", () => {
     const { reason } = failed.find(({ check }) => check === caughtBy)!;
     expect(reason).toContain(says);
     expect(new Set(failed.map(({ member }) => member))).toEqual(new Set(["adapter"]));
+  });
+
+  it("fails one of whose writes one hangs while others read, and stops there", async () => {
+    const now = performance.now.bind(performance);
+    let laterMs = 0;
+    jest.spyOn(performance, "now").mockImplementation(() => now() + laterMs);
+    const records: Records = new Map();
+    const adapter = memoryAdapter(records);
+    const isHanging = ({ key }: RecordChange): boolean => key.startsWith("exam/r");
+    const results = await examineStore({
+      create: async () => {
+        records.clear();
+        const write: Adapter["write"] = (changes, tx) =>
+          changes.some(isHanging) ? new Promise(() => {}) : adapter.write(changes, tx);
+        const scan: Adapter["scan"] = (range, tx) => {
+          if (range.from.startsWith("exam/r")) laterMs += 1000;
+          return adapter.scan(range, tx);
+        };
+        return storeOver({ ...adapter, write, scan });
+      },
+      timeoutMs: 1500,
+    });
+    jest.restoreAllMocks();
+    expect(results.at(-1)).toMatchObject({
+      check: "beside writes that conflict, read and scan return nothing of a write that then returns false",
+      reason: expect.stringMatching(/^No call ended for 1\.5 s\. .*transaction\(.*has not ended/) as string,
+    });
   });
 
   it("fails one whose write returns false on a lost connection, and names it", async () => {

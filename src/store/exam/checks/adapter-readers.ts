@@ -18,6 +18,9 @@ const versions = 260;
 /** The maximum time for the writes. Over a slow network, the check makes fewer versions. */
 const maxMs = 3000;
 
+/** The maximum time for the reads. Reads without an end would hide that a write hangs. */
+const maxReadMs = 10_000;
+
 /** The number of rounds. In each round, two writes conflict while others read. */
 const rounds = 5;
 
@@ -32,12 +35,12 @@ export const adapterReaderChecks: Checks<Adapter> = {
     const created = lasting.map((name) => examChange(name, 0));
     await expectWritten(adapter, [counted("l1", 0), ...created, counted("l9", 0)]);
     const writing = new AbortController();
-    const readers = [adapter, other].map(async (one) => {
-      for (; !writing.signal.aborted; await nextIteration()) {
+    const readers = [adapter, other].map((one) =>
+      repeat(writing.signal, async () => {
         await expectWhole(one, ["l1", ...lasting]);
         await expectOneStep(one, ["l1", "l9"]);
-      }
-    });
+      }),
+    );
     const reading = Promise.all(readers);
     reading.catch(() => {});
     try {
@@ -69,6 +72,12 @@ export const adapterReaderChecks: Checks<Adapter> = {
   },
 };
 
+/** Reads again and again until the signal, or for at most `maxReadMs`. */
+async function repeat(signal: AbortSignal, read: () => Promise<void>): Promise<void> {
+  const until = performance.now() + maxReadMs;
+  for (; !signal.aborted && performance.now() < until; await nextIteration()) await read();
+}
+
 /**
  * Runs two writes at the same time that share their last record, and reads their other records. An adapter
  * that writes records one after the other can undo its writes after the conflict. But other readers may have
@@ -79,12 +88,12 @@ async function expectNothingOfRefused(adapter: Adapter, other: Adapter, name: st
   const [all, seen] = [own.flat(), new Set<string>()];
   const note = (names: readonly string[]): void => names.forEach((one) => seen.add(one));
   const writing = new AbortController();
-  const readers = [adapter, other].map(async (one) => {
-    for (; !writing.signal.aborted; await nextIteration()) {
+  const readers = [adapter, other].map((one) =>
+    repeat(writing.signal, async () => {
       note(await scan(one, `${name}-`, `${name}~`));
       note((await readNamed(one, all)).map((record) => record.slice("exam/".length).split(" ", 1)[0]!));
-    }
-  });
+    }),
+  );
   const reading = Promise.all(readers);
   reading.catch(() => {});
   let done: boolean[];

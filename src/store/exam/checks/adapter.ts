@@ -87,7 +87,8 @@ export const adapterChecks: Checks<Adapter> = {
       "\\ ' % ? $1 :a",
       "$$ $& ${a} @a {0}",
     ];
-    const text = JSON.stringify({ strings, big: 1e21, a: "é".repeat(70_000) });
+    const others = [null, true, [], {}, 1e19, 1e21, -0.1];
+    const text = JSON.stringify({ strings, others, a: "é".repeat(70_000) });
     for (const version of [0, 1]) {
       await expectWritten(adapter, [examChange("a", version, text)]);
       const found = [
