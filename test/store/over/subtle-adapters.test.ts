@@ -270,71 +270,67 @@ const deletingLater: Spoil = (adapter, records) => ({
   },
 });
 
-/** Reads a file at the begin of a transaction, and writes all of it at the end. Compares versions under a lock in between. */
-const wholeFile: Spoil = (_, records) => {
+/** A lock: the end of the last transaction that took it. */
+interface Lock {
+  ended: Promise<unknown>;
+}
+
+/** Compares versions under a lock, and holds it until the end. `begin` starts a transaction and returns what commits its changes. */
+function underLock(
+  records: Records,
+  lock: Lock,
+  begin: () => (changes: readonly RecordChange[]) => unknown,
+): Adapter {
   const own = new WeakMap<object, { changes?: readonly RecordChange[]; unlock?: () => void }>();
-  let locked: Promise<unknown> = Promise.resolve();
   return {
     ...readingOwn(records, (tx) => own.get(tx)?.changes),
     async transaction(run) {
       const tx = { id: 1 };
       const state: ReturnType<typeof own.get> = {};
       own.set(tx, state);
-      const file = new Map(records);
+      const commit = begin();
       try {
         const result = await run(tx);
-        if (!state.changes) return result;
-        apply(file, state.changes);
-        records.clear();
-        for (const [key, record] of file) records.set(key, record);
+        if (state.changes) await commit(state.changes);
         return result;
       } finally {
         state.unlock?.();
       }
     },
     async write(changes, tx) {
-      const before = locked;
-      locked = new Promise<void>((resolve) => (own.get(tx)!.unlock = resolve));
+      const before = lock.ended;
+      lock.ended = new Promise<void>((resolve) => (own.get(tx)!.unlock = resolve));
       await before;
       if (changes.some(({ key, version }) => versionIn(records, key) !== version)) return false;
       own.get(tx)!.changes = changes;
       return true;
     },
   };
-};
+}
+
+/** Reads a file at the begin of a transaction, and writes all of it at the end. Compares versions under a lock in between. */
+const wholeFile: Spoil = (_, records) =>
+  underLock(records, { ended: Promise.resolve() }, () => {
+    const file = new Map(records);
+    return (changes) => {
+      apply(file, changes);
+      records.clear();
+      for (const [key, record] of file) records.set(key, record);
+    };
+  });
 
 /** Compares all versions under a lock of all processes, and then writes one record after the other. */
 const lockedSteps: Spoil = (_, records) => {
-  const own = new WeakMap<object, { changes?: readonly RecordChange[]; unlock?: () => void }>();
-  return {
-    ...readingOwn(records, (tx) => own.get(tx)?.changes),
-    async transaction(run) {
-      const tx = { id: 1 };
-      const state: ReturnType<typeof own.get> = {};
-      own.set(tx, state);
-      try {
-        const result = await run(tx);
-        for (const change of state.changes ?? []) {
-          await new Promise(setImmediate);
-          apply(records, [change]);
-        }
-        return result;
-      } finally {
-        state.unlock?.();
-      }
-    },
-    async write(changes, tx) {
-      const before = lockOf.get(records);
-      lockOf.set(records, new Promise<void>((resolve) => (own.get(tx)!.unlock = resolve)));
-      await before;
-      if (changes.some(({ key, version }) => versionIn(records, key) !== version)) return false;
-      own.get(tx)!.changes = changes;
-      return true;
-    },
-  };
+  const lock = lockOf.get(records) ?? { ended: Promise.resolve() };
+  lockOf.set(records, lock);
+  return underLock(records, lock, () => async (changes) => {
+    for (const change of changes) {
+      await new Promise(setImmediate);
+      apply(records, [change]);
+    }
+  });
 };
-/** The end of the last transaction that took the lock of these records. */
-const lockOf = new WeakMap<Records, Promise<void>>();
+const lockOf = new WeakMap<Records, Lock>();
 
 /** Gives the object of a transaction that has ended to the next one. */
 const reusing: Spoil = (adapter) => {
