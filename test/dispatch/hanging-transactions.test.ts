@@ -17,7 +17,7 @@ const nextFile = temporaryFiles();
 
 const dispatch = {
   pollMs: 5,
-  leaseMs: 300,
+  leaseMs: 2000,
   handlerTimeoutMs: 150,
   firstDelayMs: 1,
   maxDelayMs: 2,
@@ -172,11 +172,11 @@ describe("a transaction that never settles", () => {
       runs += 1;
       if (runs === 1) return void (isCut = true);
       // Longer than a lease, and within the time limit.
-      await new Promise((resolve) => setTimeout(resolve, 2 * dispatch.leaseMs));
+      await new Promise((resolve) => setTimeout(resolve, 1.2 * dispatch.leaseMs));
       isDone();
     };
     const { pay, failed } = await paidKit(store, handler, {
-      timeoutMs: 4 * dispatch.leaseMs,
+      timeoutMs: 2 * dispatch.leaseMs,
     });
     await pay();
     await done;

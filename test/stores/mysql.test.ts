@@ -34,7 +34,7 @@ function testTransactions(): void {
     const renewed = new Promise<void>((resolve) => (hasRenewed = resolve));
     const renew = store.renew.bind(store);
     jest.spyOn(store, "renew").mockImplementation((...of) => renew(...of).finally(hasRenewed));
-    const payments = testKit({ store, spool: false, dispatch: { pollMs: 5, leaseMs: 600 } });
+    const payments = testKit({ store, spool: false, dispatch: { pollMs: 5, leaseMs: 3000 } });
     const ended = new Promise<void>((resolve) => {
       payments.onPaymentCompleted(async ({ id, payment: { clientId, reference } }, { tx, attempt }) => {
         await tx.query("select * from ledger");
