@@ -4,7 +4,8 @@ import { basename, dirname, join } from "node:path";
 import { type BatchAdapter, type RecordChange, type StoredRecord } from "tillkit";
 
 /**
- * Keeps all records in memory, and appends each write to a file as one line.
+ * Keeps all records in memory, and appends each write to a file as one line. The lock is the id of a process,
+ * so processes of other machines and of other containers are not noticed: give the file to one container only.
  *
  * @throws Error if the path is a link, or if this process or another process of this machine has the file open.
  */
