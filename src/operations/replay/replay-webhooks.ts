@@ -1,6 +1,11 @@
 import { type Payment } from "../../model/payment.js";
 import { withoutUndefined } from "../../shared/without-undefined.js";
-import { type ResolutionRecord, type WebhookPage, type WebhookRecord } from "../../store/index.js";
+import {
+  type PaymentStore,
+  type ResolutionRecord,
+  type WebhookPage,
+  type WebhookRecord,
+} from "../../store/index.js";
 import { type Decided, Decisions } from "../../webhook/recording/decisions.js";
 import { keysOf } from "../../webhook/recording/plan-group.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
@@ -128,7 +133,32 @@ interface Run {
   seen: Set<string>;
 }
 
+/** Thrown if another call has given webhooks another outcome after the page was read. */
+class PageOutdated extends Error {
+  readonly receiptIds: ReadonlySet<string>;
+
+  constructor(receiptIds: readonly string[]) {
+    super();
+    this.receiptIds = new Set(receiptIds);
+  }
+}
+
+/** Decides one page. Leaves out webhooks that another call has decided after the page was read. */
 async function replayPage<Tx>(
+  parts: RecordingParts<Tx>,
+  run: Run,
+  webhooks: readonly WebhookRecord[],
+): Promise<ReplayChange[]> {
+  try {
+    return await replayOnce(parts, run, webhooks);
+  } catch (error) {
+    if (!(error instanceof PageOutdated)) throw error;
+    const left = webhooks.filter(({ receiptId }) => !error.receiptIds.has(receiptId));
+    return replayPage(parts, run, left);
+  }
+}
+
+async function replayOnce<Tx>(
   { store, now, newId, policy, announceEvents }: RecordingParts<Tx>,
   run: Run,
   webhooks: readonly WebhookRecord[],
@@ -166,14 +196,33 @@ async function replayPage<Tx>(
     }
     const updated = payments.changed();
     const resolutions = run.person ? changes.flatMap((one) => replayedBy(one, run.person!, newId(), at)) : [];
-    if (!run.dryRun && rematched.length > 0)
+    if (!run.dryRun && rematched.length > 0) {
+      await refuseOutdated(store, tx, changes);
       await store.save(tx, { updated, rematched, events, resolutions });
+    }
     return { changes, events, seen, updated };
   });
   for (const eventKey of seen) run.seen.add(eventKey);
   if (run.dryRun) for (const payment of updated) run.unsaved.set(payment.clientId, payment);
   if (!run.dryRun && events.length > 0) announceEvents();
   return changes;
+}
+
+/** Throws `PageOutdated` if a webhook no longer has the outcome that the page had. */
+async function refuseOutdated<Tx>(
+  store: PaymentStore<Tx>,
+  tx: Tx,
+  changes: readonly ReplayChange[],
+): Promise<void> {
+  // This write locks the webhooks, because a webhook may have no payment to lock. The page's save sets the
+  // mark again.
+  await store.save(tx, { raised: changes.map(({ receiptId }) => receiptId) });
+  const outdated: string[] = [];
+  for (const { receiptId, from } of changes) {
+    const [present] = await store.webhooks({ receiptId, limit: 1 });
+    if (present?.outcome !== from) outdated.push(receiptId);
+  }
+  if (outdated.length > 0) throw new PageOutdated(outdated);
 }
 
 /**
