@@ -13,6 +13,8 @@ import {
 } from "tillkit";
 import { sqliteStore } from "tillkit/sql";
 import { identifier, StoreWatch } from "../../src/kit/watch-store.js";
+import { realFileSystem, SpoolDirectory } from "../../src/webhook/spool/spool-directory.js";
+import { StoreTie } from "../../src/webhook/spool/store-tie.js";
 import { memoryAdapter } from "../store/over/memory-adapter.js";
 import { temporaryFiles } from "../store/sql/support/temporary-files.js";
 import { closeAll, testKit } from "../support/kit.js";
@@ -99,6 +101,51 @@ describe("a store that hangs", () => {
     await payments.close();
     expect(identify).toHaveBeenCalledTimes(1);
   });
+});
+
+it("a spool whose disk hangs holds up neither the start nor the later checks of the store", async () => {
+  const hanging = () => new Promise<never>(() => {});
+  const fs = { ...realFileSystem, lstat: hanging as never };
+  const store = Object.assign(new MemoryStore(), { durable: true });
+  const identify = jest.fn(async () => "store-1");
+  const tie = new StoreTie(new SpoolDirectory(`${nextFile()}-spool`, fs), identify);
+  const notify = jest.fn();
+  const watch = new StoreWatch({ store, spool: { tie }, identify, notify, onWentBack: () => {} });
+  jest.useFakeTimers();
+  const started = watch.start();
+  await jest.advanceTimersByTimeAsync(5000);
+  await started;
+  expect(tie.problem).toMatchObject({ code: "spool_unavailable" });
+  identify.mockResolvedValue("another");
+  await jest.advanceTimersByTimeAsync(10_000);
+  expect(notify).toHaveBeenCalledWith("store.went_back", { error: watch.problem });
+  await watch.close();
+});
+
+it("a file of the spool that is never written does not hold up the later checks of the store", async () => {
+  const store = Object.assign(new MemoryStore(), { durable: true });
+  jest.spyOn(store, "webhooks").mockImplementation(async ({ receiptId }) => [{ receiptId } as never]);
+  let identity = "store-1";
+  const identify = async () => identity;
+  const fs = { ...realFileSystem };
+  const tie = new StoreTie(new SpoolDirectory(`${nextFile()}-spool`, fs), identify);
+  await tie.read();
+  const rename = jest.fn(() => new Promise<never>(() => {}));
+  fs.rename = rename;
+  const notify = jest.fn();
+  const watch = new StoreWatch({ store, spool: { tie }, identify, notify, onWentBack: () => {} });
+  watch.noteRecorded([{ outcome: "applied", receiptId: "r-1" } as never]);
+  jest.useFakeTimers({ doNotFake: ["setImmediate"] });
+  const started = watch.start();
+  while (rename.mock.calls.length === 0) await setImmediate();
+  await jest.advanceTimersByTimeAsync(5000);
+  await started;
+  identity = "another";
+  const told = new Promise((resolve) => notify.mockImplementation(resolve));
+  await jest.advanceTimersByTimeAsync(10_000);
+  expect(await told).toBe("store.went_back");
+  await watch.close();
+  expect(rename).toHaveBeenCalledTimes(1);
 });
 
 describe("a store that went back in time", () => {

@@ -8,6 +8,9 @@ const tieFile = "store";
 /** The maximum time in which `check` waits for the store, which may hang although the directory is right. */
 const maxCheckMs = 1000;
 
+/** The maximum time of a read or a write of this file, after which the disk hangs. */
+const maxDiskMs = 5000;
+
 /** The content of the file that names the store. */
 export interface Tie {
   /** The store's identity. */
@@ -21,6 +24,8 @@ export class StoreTie {
   readonly #directory: SpoolDirectory;
   readonly #identify: (() => Promise<string>) | undefined;
   #isTied: boolean;
+  /** The problem of a disk that hangs, until the call of the disk ends. */
+  #hanging: TillkitError | undefined;
   /** The reason why the directory cannot be used. Absent if there is none, or before the first `read`. */
   problem: TillkitError | undefined;
 
@@ -34,19 +39,18 @@ export class StoreTie {
    * Reads the store to which the directory belongs. If the directory belongs to no store, it now belongs to
    * this store. Resolves to `undefined` for a store that is not durable.
    *
-   * @throws TillkitError `spool_unavailable` for the directory of another store, or for a file that cannot be
-   * read or written; `spool_full`; `path_exposed`; the errors of the store
+   * @throws TillkitError `spool_unavailable` for the directory of another store, for a file that cannot be
+   * read or written, or for a disk that hangs; `spool_full`; `path_exposed`; the errors of the store
    */
   async read(): Promise<Tie | undefined> {
     if (!this.#identify) return undefined;
     // If the store fails here, the directory may still be right, so the directory continues to accept
     // webhooks.
     const store = await this.#identify();
-    const known = await this.#known(store).catch((error: unknown) => {
+    const known = await this.#inTime(() => this.#known(store)).catch((error: unknown) => {
       throw (this.problem = spoolFailure(error, this.#directory.path));
     });
-    this.problem = known.store === store ? undefined : await foreignTo(this.#directory);
-    if (this.problem) throw this.problem;
+    this.problem = undefined;
     this.#isTied = true;
     return known;
   }
@@ -72,11 +76,33 @@ export class StoreTie {
 
   /** Writes the identity of the store, and the receiptId of a webhook in the store, into the file. */
   async remember(tie: Tie): Promise<void> {
-    await this.#directory.write(tieFile, JSON.stringify(tie), "rename");
+    await this.#inTime(() => this.#directory.write(tieFile, JSON.stringify(tie), "rename"));
+  }
+
+  /**
+   * Calls `work`, with a limit of time. While the disk hangs, throws and does not call it, because each call
+   * that hangs occupies one of the few threads of Node. When the disk answers, the problem ends, also while
+   * the store is away.
+   */
+  async #inTime<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#hanging) throw this.#hanging;
+    const working = work();
+    return withTimeout(working, maxDiskMs, () => {
+      const cause = new Error(`The disk did not answer within ${maxDiskMs} ms.`);
+      const hanging = (this.#hanging = spoolFailure(cause, this.#directory.path));
+      const end = (): void => {
+        this.#hanging = undefined;
+        if (this.problem === hanging) this.problem = undefined;
+      };
+      working.then(end, end);
+      return hanging;
+    });
   }
 
   async #known(store: string): Promise<Tie> {
-    return (await this.#find()) ?? this.#name({ store });
+    const known = (await this.#find()) ?? (await this.#name({ store }));
+    if (known.store !== store) throw await foreignTo(this.#directory);
+    return known;
   }
 
   async #find(): Promise<Tie | undefined> {

@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { realFileSystem, SpoolDirectory } from "../../../src/webhook/spool/spool-directory.js";
 import { StoreTie } from "../../../src/webhook/spool/store-tie.js";
-import { spoolBench } from "./fixtures.js";
+import { spoolBench, until } from "./fixtures.js";
 
 const bench = spoolBench();
+
+afterEach(() => void jest.useRealTimers());
 
 it("a spool is refused for a store that another one replaced, also after it was used, and allowed again", async () => {
   let store = "first";
@@ -33,6 +35,36 @@ it("a spool remembers a webhook of its store for the next process", async () => 
   await open().require();
   await open().remember({ store: "store-1", webhook: "r-1" });
   expect(await open().read()).toEqual({ store: "store-1", webhook: "r-1" });
+});
+
+it("a disk that hangs makes the spool unavailable and is not asked again, until it answers", async () => {
+  let goOn!: () => void;
+  const waiting = new Promise<void>((resolve) => (goOn = resolve));
+  const lstat = jest.fn((file: string) => waiting.then(() => realFileSystem.lstat(file)));
+  const fs = { ...realFileSystem, lstat: lstat as never };
+  const identify = jest.fn(async () => "store-1");
+  const tie = new StoreTie(new SpoolDirectory(bench.directory, fs), identify);
+  jest.useFakeTimers();
+  const refused = {
+    code: "spool_unavailable",
+    message: expect.stringContaining("did not answer within 5000 ms") as string,
+  };
+  const read = tie.read().catch((error: unknown) => error);
+  await jest.advanceTimersByTimeAsync(5000);
+  expect(await read).toMatchObject(refused);
+  await expect(tie.require()).rejects.toMatchObject(refused);
+  await expect(tie.remember({ store: "store-1", webhook: "r-1" })).rejects.toMatchObject(refused);
+  await expect(tie.check()).rejects.toMatchObject(refused);
+  expect(lstat).toHaveBeenCalledTimes(1);
+  jest.useRealTimers();
+  // The spool is needed most while the store is away.
+  const away = new Error("The database is restarting.");
+  identify.mockRejectedValueOnce(away);
+  goOn();
+  await until(() => tie.problem === undefined);
+  await expect(tie.require()).rejects.toBe(away);
+  expect(tie.problem).toBeUndefined();
+  expect(await tie.read()).toEqual({ store: "store-1" });
 });
 
 describe("the check of a spool that this process has not used", () => {
