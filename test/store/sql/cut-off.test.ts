@@ -25,6 +25,8 @@ interface Case {
   driver: (url: string, tablePrefix: string) => PostgresDriver | MysqlDriver;
 }
 
+const impatient = resolveSqlStoreOptions({ busyTimeoutMs: 100 });
+
 const cases: Case[] = [];
 if (given(postgresUrl)) {
   const pool = new Pool({ connectionString: postgresUrl });
@@ -34,7 +36,7 @@ if (given(postgresUrl)) {
     run: (sql) => pool.query(sql),
     end: () => pool.end(),
     create: (url, tablePrefix) => postgresStore(url, { tablePrefix }),
-    driver: (url, tablePrefix) => new PostgresDriver(url, tablesUnder(tablePrefix), resolveSqlStoreOptions()),
+    driver: (url, tablePrefix) => new PostgresDriver(url, tablesUnder(tablePrefix), impatient),
   });
 }
 if (given(mysqlUrl)) {
@@ -45,7 +47,7 @@ if (given(mysqlUrl)) {
     run: (sql) => pool.query(sql),
     end: () => pool.end(),
     create: (url, tablePrefix) => mysqlStore(url, { tablePrefix }),
-    driver: (url, tablePrefix) => new MysqlDriver(url, tablesUnder(tablePrefix), resolveSqlStoreOptions()),
+    driver: (url, tablePrefix) => new MysqlDriver(url, tablesUnder(tablePrefix), impatient),
   });
 }
 
@@ -119,11 +121,28 @@ for (const { name, url, run, end, create, driver } of cases) {
       await expect(transaction.commit()).rejects.toBeInstanceOf(Error);
       proxy.close();
     });
+
+    it("waits shortly for the version of its tables over a socket that hangs", async () => {
+      const store = create(url, tablePrefix);
+      await store.migrate();
+      await store.close();
+      const proxy = await hangableProxy(url, `${tablePrefix}meta`);
+      const opened = driver(proxy.url, tablePrefix);
+      await expect(opened.migrate()).rejects.toMatchObject({ code: "store_unavailable" });
+      await opened.close();
+      proxy.close();
+    });
   });
 }
 
-/** Starts a proxy that passes bytes on until it hangs, and then drops them. */
-async function hangableProxy(target: string): Promise<{ url: string; hang: () => void; close: () => void }> {
+/**
+ * Starts a proxy that passes bytes on until it hangs, and then drops them. A connection also hangs when its
+ * client sends `text`.
+ */
+async function hangableProxy(
+  target: string,
+  text?: string,
+): Promise<{ url: string; hang: () => void; close: () => void }> {
   const url = new URL(target);
   const { hostname, port } = url;
   const sockets: net.Socket[] = [];
@@ -131,6 +150,9 @@ async function hangableProxy(target: string): Promise<{ url: string; hang: () =>
     const upstream = net.connect(Number(port), hostname);
     sockets.push(client, upstream);
     for (const socket of [client, upstream]) socket.on("error", () => undefined);
+    client.on("data", (bytes) => {
+      if (text !== undefined && bytes.includes(text)) client.unpipe().resume();
+    });
     client.pipe(upstream);
     upstream.pipe(client);
   });

@@ -6,7 +6,7 @@ import { reservedConnections, type ResolvedSqlStoreOptions } from "../options.js
 import { AnswerLimits } from "../pooled/answer-limits.js";
 import { endsOf, isGone, replicationWarning, takeOpen } from "../pooled/connections.js";
 import { askMysql, migrateKnown, refuseUnsafeServer, serverWarnings } from "../schema/identify-server.js";
-import { readVersion } from "../schema/migrate.js";
+import { isNewest, readVersion } from "../schema/migrate.js";
 import { type Tables } from "../tables/names.js";
 import { migrateMysql } from "./migrate-mysql.js";
 import { mysqlSchema } from "./migrations.js";
@@ -75,13 +75,13 @@ export class MysqlDriver implements Driver<MysqlConnection> {
 
   async migrate(): Promise<void> {
     this.#pool ??= await this.#open();
-    await this.#onConnection(async (session) => {
-      const server = refuseUnsafeServer(await askMysql(session));
-      await migrateKnown(server, this.dialect, async () => {
-        this.dialect.hasSeveralWriters = await hasSeveralWriters(session);
-        await migrateMysql(session, this.#tables);
-      });
-    }, "migration");
+    const server = refuseUnsafeServer(await askMysql(this.reader));
+    await migrateKnown(server, this.dialect, async () => {
+      this.dialect.hasSeveralWriters = await hasSeveralWriters(this.reader);
+      if (await isNewest(this.reader, mysqlSchema(this.#tables, ""))) return;
+      // Only an upgrade may take long. Every other start must notice a connection that hangs.
+      await this.#onConnection((session) => migrateMysql(session, this.#tables), "migration");
+    });
   }
 
   async readVersion(): Promise<SchemaVersion> {
