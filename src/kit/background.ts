@@ -3,6 +3,7 @@ import { loggable } from "../errors/conceal-secrets.js";
 import { TillkitError } from "../errors/index.js";
 import { type Lookups } from "../operations/lookup/lookups.js";
 import { type Sweeper } from "../operations/sweep/sweep-payments.js";
+import { joinCalls } from "../shared/join-calls.js";
 import { describeUnknown } from "../shared/unknown-names.js";
 import { storeInTime, withTimeout } from "../shared/with-timeout.js";
 import { type Intake } from "../webhook/intake.js";
@@ -90,8 +91,8 @@ export function createBackground<Tx>(
         if (!isClosed) await watch.start();
       }
     },
-    /** Closes every part, also after an error. Rejects at the end with the first error. */
-    async close(): Promise<void> {
+    /** Closes every part, also after an error. Rejects at the end with the first error. Joins calls. */
+    close: joinCalls(async (): Promise<void> => {
       const isFirst = !isClosed;
       isClosed = true;
       clearInterval(timer);
@@ -114,6 +115,6 @@ export function createBackground<Tx>(
         for (const ended of await Promise.allSettled(steps.map(async (step) => step())))
           if (ended.status === "rejected") errors.push(ended.reason);
       if (errors.length > 0) throw errors[0];
-    },
+    }),
   };
 }

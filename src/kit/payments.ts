@@ -168,7 +168,8 @@ export interface Payments<Covers extends SignedField = SignedField, Tx = unknown
   start(options?: { keepAlive?: boolean }): Promise<void>;
   /**
    * Stops dispatching, waits at most 10 s for running handlers, releases claims and closes the store. If a
-   * part fails to close, still closes the others, and then rejects with the first error.
+   * part fails to close, still closes the others, and then rejects with the first error. A call during a
+   * close waits for this close.
    */
   close(): Promise<void>;
 

@@ -230,6 +230,25 @@ it("close ends after 20 seconds although the store does not close", async () => 
   }
 });
 
+it("a close joins the one that runs, and ends with it although the store does not close", async () => {
+  const store = new MemoryStore();
+  const close = jest.spyOn(store, "close").mockReturnValue(new Promise(() => {}));
+  const payments = testKit<never, MemoryTx>({ store });
+  jest.useFakeTimers({ doNotFake: ["performance", "nextTick", "setImmediate", "queueMicrotask"] });
+  try {
+    const closed: string[] = [];
+    void payments.close().then(() => closed.push("first"));
+    await jest.advanceTimersByTimeAsync(19_000);
+    void payments.close().then(() => closed.push("second"));
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(closed).toEqual(["first", "second"]);
+    expect(close).toHaveBeenCalledTimes(1);
+  } finally {
+    jest.useRealTimers();
+    close.mockRestore();
+  }
+});
+
 it("close ends after 20 seconds although a sync of the spool never ends, and logs what was left", async () => {
   const store = new MemoryStore();
   store.record = () => Promise.reject(new Error("The database is restarting."));
