@@ -19,7 +19,7 @@ export interface StatementOptions {
   paidStatuses?: readonly string[] | undefined;
   /**
    * The prefix of this shop's clientIds. Rows with another prefix are foreign and are not compared, unless
-   * they name an adopted payment.
+   * they name an adopted payment, or have the service id of a payment of this shop.
    *
    * @default the kit's `clientIdPrefix` in `payments.compareStatement`. In the function `compareStatement`,
    * no prefix, so that no row is foreign

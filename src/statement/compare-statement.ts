@@ -137,11 +137,16 @@ async function* compareBatch(
   run.reportProgress("statement");
 }
 
-/** Returns whether a row names another shop's payment. An adopted payment is always this shop's. */
+/**
+ * Returns whether a row names another shop's payment. An adopted payment is always this shop's. A row with
+ * another shop's clientId and the service id of this shop's payment is not foreign, because a person must
+ * find out whose payment it is.
+ */
 function isForeign(row: CheckedRow | UnreadableRow, stored: StoredPayments, prefix = ""): boolean {
   if (!row.clientId || row.clientId.startsWith(prefix)) return false;
-  const { byClientId } = stored.matching(row);
-  return byClientId === undefined || !isOfShop(byClientId, prefix);
+  const { byClientId, byServiceId } = stored.matching(row);
+  const payment = byClientId ?? byServiceId;
+  return payment === undefined || !isOfShop(payment, prefix);
 }
 
 async function addBadRow(

@@ -433,6 +433,18 @@ describe("a statement compared with stored payments", () => {
     expect(summary.foreignLines).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
   });
 
+  it("compares a row whose service id is this shop's, although its clientId is another shop's", async () => {
+    const store = await storeOf(pending("shop1-a", { serviceId: "s-a", returnKeyHash: "ab".repeat(32) }));
+    const payments = createPayments(testOptions({ store, clientIdPrefix: "shop1-" }));
+    const money = { value: "1475", currency: "KMF" };
+    const rows = ["s-a", "s-x"].map((serviceId) => ({ clientId: "shop2-x", serviceId, ...money }));
+    const run = payments.compareStatement(rows, { period: may });
+    const found: string[] = [];
+    for await (const { kind, clientId, other } of run) found.push(`${kind} ${clientId} ${other}`);
+    expect(found).toEqual(["id_differs shop2-x shop1-a"]);
+    expect(await run.summary()).toMatchObject({ balanced: false, rows: { read: 2, foreign: 1 } });
+  });
+
   it("compares the payments that were adopted with another prefix", async () => {
     const store = await storeOf(
       paid("old-a"),
