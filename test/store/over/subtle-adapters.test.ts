@@ -447,7 +447,7 @@ const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = 
     "rejects in a deadlock",
     deadlocked,
     "write returns false where the database ends one of two that wait for each other",
-    "deadlock detected. If the database has ended the write in favour of another one (a deadlock), return false.",
+    "deadlock detected. If a record had another version, or if the database has ended the write in favour of another one (a deadlock), return false.",
   ],
   [
     "scans what is not committed",

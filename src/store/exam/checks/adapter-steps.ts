@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { hasCode } from "../../../errors/index.js";
+import { because } from "../../../shared/because.js";
 import { type RecordChange } from "../../index.js";
 import { type Adapter, Conflict, Operations } from "../../over/adapter/operations.js";
 
@@ -9,11 +11,37 @@ export const examChange = (name: string, version: number, value: string | null =
   value,
 });
 
-/** Writes in a separate transaction. Returns the result of `write`. */
+/**
+ * Writes in a separate transaction, perhaps with a wrong version or beside other writes. Returns the result
+ * of `write`. If the adapter rejects, the error also says what to do if the reason was a conflict.
+ */
 export async function written(
   adapter: Adapter,
   changes: readonly RecordChange[],
+  before?: (tx: object) => unknown,
+): Promise<boolean> {
+  let isDone = false;
+  try {
+    return await attempted(adapter, changes, before, () => (isDone = true));
+  } catch (cause) {
+    if (!hasCode(cause, "store_unavailable")) throw cause;
+    const [what, how] = isDone
+      ? ["transaction rejected after its run", atCommit]
+      : ["write rejected", inWrite];
+    throw new Error(`${what}${because(cause)} ${how}`, { cause });
+  }
+}
+
+const inWrite =
+  "If a record had another version, or if the database has ended the write in favour of another one (a deadlock), return false.";
+const atCommit =
+  "If the database reports a conflict only at the commit, write a BatchAdapter, whose write then returns false.";
+
+async function attempted(
+  adapter: Adapter,
+  changes: readonly RecordChange[],
   before: (tx: object) => unknown = () => undefined,
+  onDone: () => unknown = () => undefined,
 ): Promise<boolean> {
   let conflict: unknown;
   try {
@@ -23,6 +51,7 @@ export async function written(
         conflict = error;
         throw error;
       });
+      onDone();
     });
   } catch (error) {
     if (error instanceof Conflict) return false;
@@ -38,7 +67,7 @@ const rollBack =
 /** Writes changes whose expected versions are right. Throws if `write` nevertheless returns `false`. */
 export async function expectWritten(adapter: Adapter, changes: readonly RecordChange[]): Promise<void> {
   let runs = 0;
-  const isDone = await written(adapter, changes, () => (runs += 1));
+  const isDone = await attempted(adapter, changes, () => (runs += 1));
   if (isDone) return;
   // A change of a record that exists tells more than a new record.
   const { key, version, value } = changes.find((change) => change.version > 0) ?? changes[0]!;
@@ -56,6 +85,8 @@ export const versionRule =
 /** Returns the records with these names, each as its key, version and value. */
 export async function readNamed(adapter: Adapter, of: readonly string[], tx?: object): Promise<string[]> {
   const records = await new Operations(adapter).read(of.map(examKey), tx);
+  const twice = records.find(({ key }, at) => records.findIndex((one) => one.key === key) < at);
+  assert.ok(!twice, `read returned the record ${twice?.key} twice. Return each record once.`);
   return records.map(({ key, version, value }) => `${key} ${version} ${value}`).toSorted();
 }
 
