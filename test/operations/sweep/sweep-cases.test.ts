@@ -90,22 +90,8 @@ describe("a sweep", () => {
         events.map(({ type }) => type),
       );
     const raisedBefore: string[] = [];
-    const sweeper = createSweeper<MemoryTx>(
-      {
-        store,
-        now,
-        cautiousNow: now,
-        newId: randomUUID,
-        maxGroup: 9,
-        ready: async () => {},
-        announceEvents() {},
-      } as never,
-      { overdueMs: 1, unmatchedAfterMs: 1 },
-      {
-        recorder: { matched: async () => {} },
-        lookups: { sweep: async () => (raisedBefore.push(...(await types())), 1) },
-      },
-    );
+    const lookups = { sweep: async () => (raisedBefore.push(...(await types())), 1) };
+    const sweeper = sweeperOf(store, { lookups });
     expect(await sweeper.sweep()).toEqual({ overdue: 1, unmatched: 1, lookups: 1 });
     expect(raisedBefore).toEqual([]);
     expect(await types()).toEqual(["payment.unmatched", "payment.overdue"]);
@@ -117,19 +103,8 @@ describe("a sweep", () => {
     const untilRaised = () => new Promise<void>((resolve) => (announced = resolve));
     let answer!: (count: number) => void;
     const looking = new Promise<number>((resolve) => (answer = resolve));
-    const sweeper = createSweeper<MemoryTx>(
-      {
-        store,
-        now,
-        cautiousNow: now,
-        newId: randomUUID,
-        maxGroup: 9,
-        ready: async () => {},
-        announceEvents: () => announced(),
-      } as never,
-      { overdueMs: 1, unmatchedAfterMs: 1 },
-      { recorder: { matched: async () => {} }, lookups: { sweep: () => looking } },
-    );
+    const lookups = { sweep: () => looking };
+    const sweeper = sweeperOf(store, { lookups, announceEvents: () => announced() });
     const raised = untilRaised();
     const first = sweeper.sweep();
     expect(sweeper.sweep()).toBe(first);
@@ -144,6 +119,28 @@ describe("a sweep", () => {
     answer(1);
     expect(await first).toEqual({ overdue: 0, unmatched: 1, lookups: 1 });
     expect(await second).toEqual({ overdue: 1, unmatched: 0, lookups: 1 });
+  });
+
+  it("is joined also where an earlier sweep has just ended, whose lookups took longer", async () => {
+    let [answer, release] = [(_count: number) => {}, () => {}];
+    const looking = new Promise<number>((resolve) => (answer = resolve));
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const matched = jest.fn(() => held).mockResolvedValueOnce();
+    const sweeper = sweeperOf(new MemoryStore(), { lookups: { sweep: () => looking }, matched });
+    jest.useFakeTimers();
+    try {
+      const first = sweeper.sweep();
+      await jest.advanceTimersByTimeAsync(2000);
+      let second = sweeper.sweep();
+      for (; second === first; second = sweeper.sweep()) await nextIteration();
+      answer(1);
+      await first;
+      expect(sweeper.sweep()).toBe(second);
+      release();
+      await second;
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it.each([
