@@ -261,6 +261,16 @@ describe("a query of what needs a person", () => {
     });
   });
 
+  it("ends its page after 400 entries that it does not select, with the cursor of the next ones", async () => {
+    const payments = bench.shop();
+    const late = (_: unknown, index: number) => own(`p-${index}`, { ...paid, attention: "paid_late" });
+    await bench.seed(...Array.from({ length: 401 }, late));
+    const query = { rule: "paid_late", assigned: "Amina", limit: 200 } as const;
+    const { entries, cursor } = await payments.attention(query);
+    expect([entries, cursor]).toEqual([[], expect.any(String)]);
+    expect(await payments.attention({ ...query, cursor })).toEqual({ entries: [] });
+  });
+
   it("refuses a cursor of a rule that is not asked for", async () => {
     const payments = bench.shop();
     await bench.seed(own("a", { ...paid, attention: "paid_twice" }));
