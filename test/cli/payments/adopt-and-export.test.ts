@@ -53,6 +53,12 @@ describe("tillkit payments adopt", () => {
     expect(documentOf(await payments(["show", "c-1", "--json"]))).not.toHaveProperty("payment");
   });
 
+  it("says nothing of the webhook's id at the service if --service-id gives this id", async () => {
+    const { stdout } = await payments([...order, "--service-id", "64f0c0ffee64f0c0ffee64f0"]);
+    expect(stdout).toContain("The payment's webhook matches: the payment would be completed.");
+    expect(stdout).not.toContain("--service-id");
+  });
+
   it("names every option that is missing, and refuses another amount than the webhook's without storing it", async () => {
     expect((await payments(["adopt", "c-1"])).stderr).toContain(
       "--reference, --amount, --currency, --by and --reason are missing.",
