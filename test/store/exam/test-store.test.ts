@@ -251,6 +251,12 @@ describe("the exam outside of a test runner", () => {
     expect(open.size).toBe(0);
   });
 
+  it("leaves no listener for rejections in its process", async () => {
+    const before = process.listeners("unhandledRejection");
+    await examineStore({ create: () => Promise.reject(new Error("no database")) });
+    expect(process.listeners("unhandledRejection")).toEqual(before);
+  });
+
   it("goes on after checks that fail in different ways", async () => {
     class Forgetful extends MemoryStore {
       override find = async () => undefined;
