@@ -165,6 +165,12 @@ describe("the lease of a run", () => {
     expect(renewals()).toBe(3);
   });
 
+  it("leaves no timer when the handler has failed", async () => {
+    const { run } = await leasedRun();
+    expect(await run(fails)).toMatchObject({ state: "failed" });
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
   it("that is lost ends the run, whose result is not settled", async () => {
     const { result } = await running(() => Promise.resolve(false));
     await jest.advanceTimersByTimeAsync(1001);
