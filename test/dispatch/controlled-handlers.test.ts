@@ -8,14 +8,14 @@ import { endDispatchers, held, ids, iterations, reaches, setUp } from "./dispatc
 
 endDispatchers();
 
-describe("the decisions about handlers", () => {
-  /** Stores a decision about a handler. */
-  async function decide(store: MemoryStore, value: Record<string, unknown>): Promise<void> {
-    const [before] = await store.notes({ kind: handlerNotes, ids: ["books"] });
-    const notes = [{ kind: handlerNotes, id: "books", version: before?.version ?? 0, value }];
-    await store.transaction((tx) => store.save(tx, { notes }));
-  }
+/** Stores a decision about the handler "books". */
+async function decide(store: MemoryStore, value: Record<string, unknown>): Promise<void> {
+  const [before] = await store.notes({ kind: handlerNotes, ids: ["books"] });
+  const notes = [{ kind: handlerNotes, id: "books", version: before?.version ?? 0, value }];
+  await store.transaction((tx) => store.save(tx, { notes }));
+}
 
+describe("the decisions about handlers", () => {
   /** A dispatcher of a limited handler, and the ids of the events that ran. */
   async function limited(perSecond: number, over: Partial<DispatcherOptions<MemoryTx>> = {}) {
     const now = new Date("2024-05-01T10:00:00Z");
@@ -161,6 +161,19 @@ describe("the runs that share a transaction", () => {
     dispatcher.start({ keepAlive: false });
     await reaches(seen, 7);
     expect(claims.slice(0, 3).map(({ limit }) => limit)).toEqual([1, 2, 4]);
+  });
+
+  it("do not delay a limited handler beside them, which runs again when its time has come", async () => {
+    const { dispatcher, handlers, save, store } = shared({ concurrency: 50 });
+    const seen: string[] = [];
+    handlers.add("payment.completed", ({ id }) => seen.push(id), { name: "books" });
+    handlers.add("payment.completed", () => undefined, { name: "mail", transaction: "shared" });
+    await decide(store, { perSecond: 10 });
+    await save(...ids(12));
+    dispatcher.start({ keepAlive: false });
+    // The next poll is a minute away.
+    await until(async () => (seen.length === 12 ? true : undefined));
+    expect(seen).toEqual(ids(12).map(({ id }) => id));
   });
 
   it("are awaited by a stop", async () => {
