@@ -32,7 +32,10 @@ export async function prepareDatabaseExam(
 ): Promise<DatabaseExam> {
   const { kind, driver } = openDriver(database);
   if (kind === "sqlite")
-    throw optionError("--store names a file. The exam of a database needs the address of a server.");
+    throw optionError(
+      "--store names a file. The exam of a database needs the address of a server.",
+      "To examine SQLite, use a module with sqliteStore of tillkit/sql. Export create = async () => sqliteStore(file), with the name of a new file for each call.",
+    );
   const prefix = `tillkit_exam_${randomBytes(4).toString("hex")}_`;
   output.print(`The exam makes tables whose names begin with ${prefix}, and removes them at its end.\n`);
   const open = new Set<SqlPaymentStore>();

@@ -123,7 +123,7 @@ describe("tillkit exam without a module", () => {
     [["--store", "postgres://nobody@127.0.0.1:1/none"], 3, "store_unavailable"],
     [["--store", "mysql://nobody@127.0.0.1:1/none"], 3, "store_unavailable"],
     [["--store", "mongodb://127.0.0.1/shop"], 2, "a kind of database that is not known"],
-    [["--store", "shop.db"], 2, "--store names a file."],
+    [["--store", "shop.db"], 2, "create = async () => sqliteStore(file), with the name of a new file"],
     [["store.mjs", "--store", "postgres://127.0.0.1/shop"], 2, "<store.js> or --store, and not both"],
     [[], 2, "needs <store.js>, or --store"],
   ])("says why it cannot examine %j", async (argv, code, said) => {
