@@ -207,6 +207,36 @@ export const defects: Defect[] = [
     caughtBy: ["a new handler starts with the events that are saved after it was registered"],
   },
   {
+    does: "stores a handler twice that two processes register at the same time",
+    spoil: (store) => {
+      const names: string[] = [];
+      return but(store, {
+        registerHandlers: async (handlers) => {
+          const known = new Set(names);
+          await store.registerHandlers(handlers);
+          names.push(...handlers.map(({ name }) => name).filter((name) => !known.has(name)));
+        },
+        handlers: async () =>
+          (await store.handlers()).flatMap((one) => names.filter((name) => name === one.name).map(() => one)),
+      });
+    },
+    caughtBy: ["handlers that several processes register at the same time are all listed, each once"],
+  },
+  {
+    does: "loses a handler that another process registers at the same time",
+    spoil: (store) => {
+      let running = 0;
+      return but(store, {
+        registerHandlers: async (handlers) => {
+          running += 1;
+          await store.registerHandlers(running > 1 ? handlers.slice(0, 1) : handlers);
+          running -= 1;
+        },
+      });
+    },
+    caughtBy: ["handlers that several processes register at the same time are all listed, each once"],
+  },
+  {
     does: "gives a handler that it has forgotten no events of the time since",
     spoil: (store) =>
       but(store, {

@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { hasCode } from "../../../errors/index.js";
 import { auditor, event, ledger, mailer } from "./fixtures.js";
-import { type Checks, claimed, concurrently, rolledBack, same, saved, settled, withEvents } from "./steps.js";
+import {
+  type Checks,
+  claimed,
+  concurrently,
+  pairs,
+  rolledBack,
+  same,
+  saved,
+  settled,
+  withEvents,
+} from "./steps.js";
 
 const note = (id: string, version: number, value: object | null = { by: "Amina" }) => ({
   kind: "handler",
@@ -72,6 +82,20 @@ export const handlerChecks: Checks = {
     await settled(store, first!, { state: "done" });
     await settled(store, second!, { state: "dead", error: "no" });
     same(await another.handlers(), [of("auditor", 3, 0), of("ledger", 1, 1)]);
+  },
+
+  async "handlers that several processes register at the same time are all listed, each once"(
+    store,
+    another,
+  ) {
+    await concurrently(6, [store, another], (mine, index) =>
+      mine.registerHandlers([ledger, index < 3 ? mailer : auditor]),
+    );
+    await saved(store, { events: [event("e1")] });
+    const listed = (await another.handlers()).map(({ name, waiting }) => `${name} ${waiting}`);
+    same(listed, ["auditor 1", "ledger 1", "mailer 1"]);
+    const claims = await claimed(another, [ledger, mailer, auditor]);
+    same(pairs(claims), ["e1 auditor", "e1 ledger", "e1 mailer"]);
   },
 
   async "counts leaves the events out for which only excepted handlers wait"(store) {
