@@ -392,7 +392,7 @@ export const restFaults = [
   {
     about: "each drain asks a store that hangs for its identity",
     file: "kit/watch-store.ts",
-    from: "joinCalls(() => store.identify(newId()))",
+    from: "joinCalls(() => storeInTime(store.identify(newId()), maxIdentifyMs))",
     to: "() => store.identify(newId())",
     test: "kit/watch-store.test.ts",
   },

@@ -27,20 +27,23 @@ const maxCheckMs = 60_000;
 /** The length of a time slot. One webhook of each slot is remembered until the next check. */
 const slotMs = 500;
 
+/** The time after which the store is asked for its identity again. A call of the store may never end. */
+const maxIdentifyMs = 30_000;
+
 /** The maximum time by which a store that does not answer delays the end of the kit. */
 const maxCloseMs = 2000;
 
 const maxRemembered = 2 * (checkMs / slotMs);
 
 /**
- * Returns a function that asks the store for its identity, with a limit of time. While a store hangs, no
- * second request starts. A drain of the spool, the watch and `close` all wait for the first request.
+ * Returns a function that asks the store for its identity, with a limit of time. A drain of the spool, the
+ * watch and `close` all wait for one request. If the store hangs, a new request starts after `maxIdentifyMs`.
  */
 export function identifier<Tx>(
   { store, newId }: Pick<Core<Tx>, "store" | "newId">,
   timeoutMs: number,
 ): () => Promise<string> {
-  const identify = joinCalls(() => store.identify(newId()));
+  const identify = joinCalls(() => storeInTime(store.identify(newId()), maxIdentifyMs));
   return () => storeInTime(identify(), timeoutMs, { unref: false });
 }
 

@@ -93,6 +93,21 @@ describe("a store that hangs", () => {
     expect(identify).toHaveBeenCalledTimes(1);
   });
 
+  it("is asked again after 30 s, so that the webhooks of the spool do not wait for a call that never ends", async () => {
+    const store = Object.assign(new MemoryStore(), { durable: true });
+    const identify = jest.spyOn(store, "identify").mockReturnValueOnce(new Promise(() => {}));
+    jest.useFakeTimers();
+    const identified = identifier({ store, newId: () => "id-1" }, 10);
+    const first = identified().catch((error: unknown) => error);
+    await jest.advanceTimersByTimeAsync(29_999);
+    const second = identified().catch((error: unknown) => error);
+    expect(identify).toHaveBeenCalledTimes(1);
+    await jest.advanceTimersByTimeAsync(1);
+    const unavailable = { code: "store_unavailable" };
+    expect(await Promise.all([first, second])).toMatchObject([unavailable, unavailable]);
+    expect(await identified()).toBe("id-1");
+  });
+
   it("holds up neither the start nor the close of the kit for longer than a webhook", async () => {
     const { store, identify } = hanging();
     const spool = { directory: `${nextFile()}-spool` };
