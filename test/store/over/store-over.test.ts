@@ -1,4 +1,4 @@
-import { storeOver, type Payment, type PaymentStore } from "tillkit";
+import { type BatchAdapter, storeOver, type Payment, type PaymentStore } from "tillkit";
 import { Semaphore } from "../../../src/shared/semaphore.js";
 import { memoryAdapter, type MemoryTransaction } from "./memory-adapter.js";
 
@@ -191,6 +191,22 @@ describe("a store over an adapter", () => {
         /for 20 ms: `write` returned false \d+ times, the last time for \S+, .*orders\//,
       ),
       fix: expect.stringContaining("a duplicate in another table"),
+    });
+  });
+
+  it("rejects with store_busy when a batch adapter always returns false for the application's writes", async () => {
+    const { durable, ...memory } = memoryAdapter();
+    const adapter: BatchAdapter<string> = {
+      durable,
+      read: (keys) => memory.read(keys),
+      scan: (range) => memory.scan(range),
+      write: async () => false,
+    };
+    const store = storeOver(adapter, { busyTimeoutMs: 20 });
+    await expect(store.transaction(async (tx) => tx.add("a row"))).rejects.toMatchObject({
+      code: "store_busy",
+      message: expect.stringMatching(/returned false \d+ times in 20 ms, for the application's writes alone/),
+      fix: expect.stringContaining("must reject with `store_conflict`"),
     });
   });
 

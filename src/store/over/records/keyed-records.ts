@@ -183,8 +183,14 @@ export class KeyedRecords {
 }
 
 function busy(ms: number, tries: number, keys: readonly string[]): TillkitError {
+  const told = `\`write\` returned false ${tries} times`;
+  // Only a batch adapter gets writes of the application without changes of records.
+  if (keys.length === 0)
+    return new TillkitError("store_busy", `${told} in ${ms} ms, for the application's writes alone.`, {
+      fix: "If the database refuses a write of the application, `write` must reject with `store_conflict`.",
+    });
   const more = keys.length > 5 ? ` and ${keys.length - 5} more` : "";
-  const last = `\`write\` returned false ${tries} times, the last time for ${keys.slice(0, 5).join(", ")}${more}`;
+  const last = `${told}, the last time for ${keys.slice(0, 5).join(", ")}${more}`;
   const fix =
     "Find out what changes these records all the time. If nothing changes these records, `write` returns false for " +
     "another reason, such as a duplicate in another table.";
