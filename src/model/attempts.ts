@@ -40,6 +40,11 @@ export function newestAttempt(payment: Payment, attempts: readonly Payment[]): P
   );
 }
 
+/** Returns whether the payment has this amount. A person may have accepted another amount than its total. */
+export function hasTotal(payment: Payment, total: Money): boolean {
+  return sameTotal(total, payment.total) || sameTotal(total, receivedOf(payment));
+}
+
 /** Returns whether a stored payment belongs to the shop with this prefix. An adopted payment always does. */
 export function isOfShop({ clientId, returnKeyHash }: Payment, clientIdPrefix = ""): boolean {
   return clientId.startsWith(clientIdPrefix) || returnKeyHash === undefined;

@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { TillkitError } from "../../errors/index.js";
-import { isPaidBack, paysOrder, receivedOf, sameTotal } from "../../model/attempts.js";
+import {
+  hasTotal,
+  isPaidBack,
+  newestAttempt,
+  paysOrder,
+  receivedOf,
+  sameTotal,
+} from "../../model/attempts.js";
 import { canonicalValue, checkAmount, decimalOf, isAmount, minorUnits } from "../../model/money.js";
 import { type Money, type Payment, type Refund } from "../../model/payment.js";
 import { isText } from "../../shared/is-text.js";
@@ -105,15 +112,16 @@ export function applyRefund(
 
 /**
  * Returns the order's second payment without `paid_twice`, if the other payments of the order are paid back.
- * A person must not refund this payment too.
+ * A person must not refund this payment too. The mark stays if the newest attempt asks for another amount,
+ * because this payment alone does not pay the order.
  */
 function noSecondAnyMore(refunded: Payment, payments: readonly Payment[]): Payment[] {
   const { clientId, reference, updatedAt } = refunded;
   const all = payments.map((one) => (one.clientId === clientId ? refunded : one));
-  const [last, another] = all.filter(
-    (one) => one.reference === reference && paysOrder(one) && !isPaidBack(one),
-  );
+  const ofOrder = all.filter((one) => one.reference === reference);
+  const [last, another] = ofOrder.filter((one) => paysOrder(one) && !isPaidBack(one));
   if (last?.attention !== "paid_twice" || another || last.clientId === clientId) return [];
+  if (!hasTotal(last, newestAttempt(last, ofOrder).total)) return [];
   const { attention: _, ...rest } = last;
   return [{ ...rest, updatedAt }];
 }

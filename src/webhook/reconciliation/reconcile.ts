@@ -1,6 +1,6 @@
 import { type Difference, type LastAsked } from "../../model/event-map.js";
 import { type PaymentReport } from "../../model/payment-report.js";
-import { firstPaid, newestAttempt, receivedOf, sameTotal } from "../../model/attempts.js";
+import { firstPaid, hasTotal, newestAttempt, sameTotal } from "../../model/attempts.js";
 import { sameValue } from "../../model/money.js";
 import { type Money, type Payment } from "../../model/payment.js";
 import { capturedFor, isFarther, isKnownStatus, stateOf } from "../../model/status-order.js";
@@ -170,8 +170,8 @@ function factsOfCompletion(payment: Payment, siblings: readonly Payment[]): Paym
   const ofOrder = siblings.filter(({ reference }) => reference === payment.reference);
   const first = firstPaid(ofOrder.filter((other) => other.clientId !== payment.clientId));
   const { clientId, total } = newestAttempt(payment, ofOrder);
-  const isAsked = sameTotal(total, payment.total) || sameTotal(total, receivedOf(payment));
-  if (!first && !isAsked) return [{ type: "payment.paid_other_amount", lastAsked: { clientId, total } }];
+  if (!first && !hasTotal(payment, total))
+    return [{ type: "payment.paid_other_amount", lastAsked: { clientId, total } }];
   const facts: PaymentFact[] = first
     ? [{ type: "payment.paid_twice", firstClientId: first.clientId, first }]
     : [{ type: "payment.completed" }];

@@ -294,6 +294,15 @@ describe("a refund", () => {
     expect(await payments.find("c-2")).toMatchObject({ state: "completed" });
   });
 
+  it("of the first payment leaves a second payment of another amount to a person", async () => {
+    const store = new MemoryStore();
+    const earlier = { clientId: "c-0", serviceId: "s-0", total: kmf("5"), replacedBy: "c-1" };
+    await saved(store, { created: [paid(), paid({ ...earlier, attention: "paid_twice" })] });
+    const payments = testKit({ store });
+    await payments.resolve(refund());
+    expect((await payments.attention()).entries).toMatchObject([{ id: "paid_twice:c-0" }]);
+  });
+
   it("of a part leaves a withheld payment to a person, and the last one settles it", async () => {
     const { one } = await shop({ withheld: "unsettled" });
     expect((await one.resolve(refund("475"))).payment).toMatchObject({ withheld: "unsettled" });
