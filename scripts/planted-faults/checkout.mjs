@@ -255,8 +255,8 @@ export const checkoutFaults = [
   {
     about: "a lost connection counts as a failure of the handler",
     file: "dispatch/run-claim.ts",
-    from: "if (isLoss(error) && lost < maxLosses)",
-    to: "if (isLoss(error) && lost > maxLosses)",
+    from: "isLost && lost < maxLosses",
+    to: "isLost && lost > maxLosses",
     test: "dispatch/run-claim.test.ts",
   },
   {

@@ -136,17 +136,20 @@ export function startRun<Tx>(
 export async function settleFailed<Tx>(
   options: RunOptions<Tx>,
   claim: Claim,
-  { idempotencyKey, guard }: StartedRun<Tx>,
+  { idempotencyKey, guard, isCalled }: StartedRun<Tx>,
   thrown: unknown,
   closing: AbortSignal,
 ): Promise<RunResult> {
   const { losses } = options;
   const error = causeOf(readable(thrown), guard.abortReason());
+  // A store may refuse a run before it calls the handler, for example because a session is unsafe.
+  const isLost = isLoss(error) || (!isCalled() && !guard.abortReason());
   const lost = losses.get(idempotencyKey) ?? 0;
-  const ended = resultOf(options, claim, error, lost, guard.isClosing());
+  const counted = isLost && lost < maxLosses ? lost + 1 : 0;
+  const ended = resultOf(options, claim, error, counted, guard.isClosing());
   const result = await settleInTime(options, claim, ended, closing);
   if (result.state === "released" && "error" in result) losses.set(idempotencyKey, lost + 1);
-  else if (result.state !== "failed" || !isLoss(error)) losses.delete(idempotencyKey);
+  else if (result.state !== "failed" || !isLost) losses.delete(idempotencyKey);
   // So many losses mean an outage. The counts may be wrong after the outage, because other processes run
   // dispatches, too.
   if (losses.size > maxCountedLosses) losses.clear();
@@ -157,14 +160,13 @@ function resultOf<Tx>(
   { retry }: RunOptions<Tx>,
   claim: Claim,
   error: unknown,
-  lost: number,
+  losses: number,
   isClosing: boolean,
 ): RunResult {
   if (hasCode(error, "lease_lost")) return { state: "lost", error };
   if (isClosing) return { state: "released" };
   // The database or the connection failed, and not the handler.
-  if (isLoss(error) && lost < maxLosses)
-    return { state: "released", retryInMs: retryDelay(lost + 1, retry), error };
+  if (losses > 0) return { state: "released", retryInMs: retryDelay(losses, retry), error };
   const failures = claim.failures + 1;
   return failures >= retry.maxFailures ? { state: "dead", error } : { state: "failed", failures, error };
 }

@@ -391,6 +391,22 @@ describe("the end of a run", () => {
     },
   );
 
+  it("is no failure where the store refused it before it called the handler, five times at most", async () => {
+    const { run, store } = await leasedRun();
+    jest.spyOn(store, "settle").mockResolvedValue(true);
+    const error = new TillkitError("option_invalid", "The sql_mode must not contain NO_BACKSLASH_ESCAPES.");
+    const runHandler = jest.spyOn(store, "runHandler").mockRejectedValue(error);
+    const ends = jest.fn();
+    for (let loss = 0; loss < 5; loss++)
+      expect(await run(ends)).toMatchObject({ state: "released", retryInMs: expect.any(Number) as number });
+    expect(await run(ends)).toEqual({ state: "failed", failures: 1, error });
+    expect(ends).not.toHaveBeenCalled();
+    runHandler.mockRestore();
+    // The same error of the handler itself is a failure.
+    const { run: another } = await leasedRun();
+    expect(await another(() => Promise.reject(error))).toMatchObject({ state: "failed", failures: 1 });
+  });
+
   it("that lost its lease is not settled", async () => {
     const { run, store } = await leasedRun();
     const settle = jest.spyOn(store, "settle");

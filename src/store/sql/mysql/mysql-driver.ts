@@ -1,4 +1,5 @@
-import { hostOf } from "../../../shared/because.js";
+import { hasCode, TillkitError } from "../../../errors/index.js";
+import { because, hostOf } from "../../../shared/because.js";
 import { concealValues, type Dialect } from "../driver/dialect.js";
 import { type Driver, type OpenTransaction, type Purpose, type SchemaVersion } from "../driver/driver.js";
 import { type Session, type SqlResult } from "../driver/sql-tx.js";
@@ -105,7 +106,13 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   }
 
   async begin(purpose?: Purpose): Promise<OpenTransaction<MysqlConnection>> {
-    const connection = await this.#connect();
+    const connection = await this.#connect().catch((error: unknown) => {
+      // An unsafe session must not count as a failure of the handler that gets it.
+      if (purpose !== "handler" || !hasCode(error, "option_invalid")) throw error;
+      throw new TillkitError("store_unavailable", `No transaction was opened${because(error)}`, {
+        cause: error,
+      });
+    });
     const { ask, abandon, rollback, commit } = this.#watch(connection);
     const send = (sql: string) => ask(() => connection.query(sql));
     try {

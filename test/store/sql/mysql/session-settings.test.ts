@@ -98,4 +98,34 @@ else {
     expect(opened).toBe(2);
     await pool.end();
   });
+
+  it("does not count a later session that is unsafe as a failure of the handler that gets it", async () => {
+    const pool = createPool({ uri: url, connectionLimit: 2 });
+    let opened = 0;
+    pool.pool.on("connection", (connection) => {
+      if (++opened === 2) connection.query("set session autocommit = 0");
+    });
+    const store = mysqlStore(pool, { tablePrefix: tables.next() });
+    await store.migrate();
+    const away = {
+      code: "store_unavailable",
+      message: expect.stringContaining("autocommit = ON") as string,
+      cause: { code: "option_invalid" },
+    };
+    await store.transaction(async (first) => {
+      await first.query("select 1");
+      const query = store.runHandler(
+        (tx) => tx.query("select 1"),
+        async () => {},
+      );
+      await expect(query).rejects.toMatchObject(away);
+      const nothing = store.runHandler(
+        async () => {},
+        async () => {},
+      );
+      await expect(nothing).rejects.toMatchObject(away);
+    });
+    expect(opened).toBe(2);
+    await pool.end();
+  });
 }
