@@ -2,6 +2,7 @@ import { type EventEmitter } from "node:events";
 import { type Socket } from "node:net";
 import { type Duplex } from "node:stream";
 import { TillkitError } from "../../../errors/index.js";
+import { withTimeout } from "../../../shared/with-timeout.js";
 import { type Ask } from "../pooled/answer-limits.js";
 import { driverMissing, type endsOf, keepAliveAfterMs, takeOpen } from "../pooled/connections.js";
 import { isPostgresFull } from "./postgres-dialect.js";
@@ -25,7 +26,7 @@ export interface PostgresPool {
   query(sql: string, params?: unknown[]): Promise<PostgresAnswer>;
   end(): Promise<void>;
   /** The settings of the pool. `max` is the number of its clients. */
-  readonly options?: { max?: number | undefined };
+  readonly options?: { max?: number | undefined; connectionTimeoutMillis?: number | undefined };
   /** The number of callers that wait for a free client. */
   readonly waitingCount?: number | undefined;
 }
@@ -58,9 +59,32 @@ export async function postgresWaitsForLock(asking: Session, client: PostgresClie
   return rows.length > 0;
 }
 
+/** The maximum wait, in milliseconds, for a client of a pool that has no limit itself. */
+const maxConnectMs = 10_000;
+
 /** Takes a client. If the server accepts no more connections, waits for a free client. */
 export function takeClient(pool: PostgresPool): Promise<PostgresClient> {
-  return takeOpen(() => pool.connect(), isPostgresFull);
+  return takeOpen(() => clientOf(pool), isPostgresFull);
+}
+
+/**
+ * Takes a client of the pool. Without a limit, pg waits forever for a free client, and for a server that does
+ * not answer.
+ */
+async function clientOf(pool: PostgresPool): Promise<PostgresClient> {
+  const connecting = pool.connect();
+  if (pool.options?.connectionTimeoutMillis) return connecting;
+  const tooLate = () => new Error(`timeout exceeded: the pool gave no client within ${maxConnectMs} ms`);
+  try {
+    return await withTimeout(connecting, maxConnectMs, tooLate);
+  } catch (error) {
+    // A client that comes later is given back.
+    connecting.then(
+      (client) => client.release(),
+      () => undefined,
+    );
+    throw error;
+  }
 }
 
 /** Ends a client. pg would wait for a server that may be gone, so this function also closes the socket. */
