@@ -107,10 +107,11 @@ function storeOf(records: KeyedRecords): Omit<PaymentStore<object>, "durable"> {
       return last === undefined && limit === Infinity ? notesAmong(found, options) : found;
     },
     retire: async (options) => dispatches.retire(options, await events.forget(options)),
-    prune: async ({ before, limit }) => ({
-      webhooks: await webhooks.prune(before, limit),
-      events: await events.prune(before, limit),
-    }),
+    async prune({ before, limit, after: last }) {
+      const pruned = await webhooks.prune(before, limit);
+      const { count, end } = await events.prune(before, limit, last?.events);
+      return { webhooks: pruned, events: count, after: { webhooks: "", events: end } };
+    },
     identify: (newId) =>
       records.change(async (draft) => {
         await draft.load([identityKey]);

@@ -136,6 +136,16 @@ export class KeyedRecords {
     return this.collect<T>(range, async (values) => values);
   }
 
+  /** Returns the number of entries of an index. Keeps no entry, because there may be many. */
+  async count(range: KeyRange): Promise<number> {
+    let count = 0;
+    await this.collect(range, async ({ length }) => {
+      count += length;
+      return [];
+    });
+    return count;
+  }
+
   /** Returns the records to which the entries of an index lead. */
   rows<T>(range: KeyRange, draft = this.draft()): Promise<T[]> {
     return this.collect<string, T>(range, (keys) => this.values<T>(keys, draft), draft);

@@ -52,8 +52,11 @@ export function dispatchOf(dispatch: StoredDispatch): DispatchRecord {
  * Returns a string that sorts dispatches by event and handler. Two processes may save events with the same
  * `order`.
  */
-export const placeInOrder = ({ order, eventId, handler }: StoredDispatch): string =>
-  `${order} ${eventId} ${handler}`;
+export const placeInOrder = ({
+  order,
+  eventId,
+  handler,
+}: Pick<StoredDispatch, "order" | "eventId" | "handler">): string => `${order} ${eventId} ${handler}`;
 
 /** The value of an index entry of a dispatch. */
 export interface DispatchEntry extends Pick<

@@ -133,26 +133,27 @@ export class Dispatches {
   async dead(page: DeadPage): Promise<DispatchRecord[]> {
     const { handler, revive, limit, run, after: last } = page;
     const range = rangeOf(handler === undefined ? ["dead"] : ["dead", handler], Infinity);
-    const find = async (entries: DispatchEntry[]): Promise<StoredDispatch[]> =>
-      (await this.#records.values<StoredDispatch>(entries.map(dispatchKey))).filter((row) =>
-        isOnDeadPage(page, row),
-      );
     const [before] = last ? await this.#records.values<StoredDispatch>([dispatchKey(last)]) : [];
-    const rows = (await this.#records.collect(range, find))
-      .filter((row) => !before || placeInOrder(row) > placeInOrder(before))
+    const entries = (await this.#records.scan<DispatchEntry>(range))
+      .filter((entry) => !before || placeInOrder(entry) > placeInOrder(before))
       .toSorted((a, b) => (placeInOrder(a) < placeInOrder(b) ? -1 : 1));
     const found: DispatchRecord[] = [];
-    for (const row of rows) {
-      if (found.length >= limit) break;
-      const dispatch = await this.#records.change(async (draft) => {
-        await draft.load([dispatchKey(row)]);
-        const dead = draft.get<StoredDispatch>(dispatchKey(row));
-        if (dead?.state !== "dead" || !isOnDeadPage(page, dead)) return undefined;
-        const { waitsFrom: _from, ...rest } = dead;
-        if (revive) draft.put(dispatchKey(row), { ...rest, ...revivedBy(run, dead) });
-        return dead;
-      });
-      if (dispatch) found.push(dispatchOf(dispatch));
+    // Many may be dead, so only the dispatches of the page are read.
+    const size = 100;
+    for (let at = 0; at < entries.length && found.length < limit; at += size) {
+      const keys = entries.slice(at, at + size).map(dispatchKey);
+      for (const row of await this.#records.values<StoredDispatch>(keys)) {
+        if (found.length >= limit || !isOnDeadPage(page, row)) continue;
+        const dispatch = await this.#records.change(async (draft) => {
+          await draft.load([dispatchKey(row)]);
+          const dead = draft.get<StoredDispatch>(dispatchKey(row));
+          if (dead?.state !== "dead" || !isOnDeadPage(page, dead)) return undefined;
+          const { waitsFrom: _from, ...rest } = dead;
+          if (revive) draft.put(dispatchKey(row), { ...rest, ...revivedBy(run, dead) });
+          return dead;
+        });
+        if (dispatch) found.push(dispatchOf(dispatch));
+      }
     }
     return found;
   }
@@ -199,10 +200,8 @@ export class Dispatches {
   async summarize(handlers: readonly HandlerKey[]): Promise<HandlerSummary[]> {
     const names = [...new Set(handlers.map(({ name }) => name))];
     const indexes = { waiting: "due", dead: "dead" };
-    const count = async (kind: keyof typeof indexes, name: string) => {
-      const { length } = await this.#records.scan(rangeOf([indexes[kind], name], Infinity));
-      return [`${kind} ${name}`, length] as const;
-    };
+    const count = async (kind: keyof typeof indexes, name: string) =>
+      [`${kind} ${name}`, await this.#records.count(rangeOf([indexes[kind], name], Infinity))] as const;
     const kinds = ["waiting", "dead"] as const;
     const counting = names.flatMap((name) => kinds.map((kind) => count(kind, name)));
     const counts = new Map(await Promise.all(counting));

@@ -184,23 +184,31 @@ export class Events {
       });
   }
 
-  /** Deletes events whose dispatches are all final, with these dispatches. Returns the number of events. */
-  async prune(before: string, limit: number): Promise<number> {
+  /**
+   * Deletes events whose dispatches are all final, with these dispatches. Returns their number, and the
+   * position from which the next call continues. Events before this position stay, and may be many.
+   */
+  async prune(before: string, limit: number, from?: string): Promise<{ count: number; end: string }> {
+    let end = from ?? keyOf("event-times", "");
     const to = keyOf("event-times", before);
     const find = (wanted: number) =>
-      this.#records.collect<string, StoredEvent>(rangeOf(["event-times"], wanted, { to }), (keys) =>
-        this.#final(keys),
+      this.#records.collect<string, StoredEvent>(
+        rangeOf(["event-times"], wanted, { from: end, to }),
+        (keys) => this.#final(keys),
       );
-    return changeUpTo(limit, find, (event) =>
-      this.#records.change(async (draft) => {
+    const count = await changeUpTo(limit, find, (event) => {
+      end = keyOf("event-times", event.recordedAt, event.id);
+      return this.#records.change(async (draft) => {
         await draft.load([eventKey(event.id), ...dispatchKeysOf(event)]);
         // Since then, another process may have pruned the event, or given it the dispatch of a new handler.
         const stored = draft.get<StoredEvent>(eventKey(event.id));
         if (!stored || !isOver(draft, stored)) return 0;
         for (const key of [eventKey(event.id), ...dispatchKeysOf(event)]) draft.delete(key);
         return 1;
-      }),
-    );
+      });
+    });
+    // If fewer are found, none is left before `to`.
+    return { count, end: count < limit ? to : end };
   }
 
   /** Returns the events whose dispatches are all final. */

@@ -67,6 +67,28 @@ describe("the dispatches of a store over an adapter", () => {
     expect(found).toEqual(["e1", "e2"]);
   });
 
+  it("are read only for the page of dead ones that is asked for, behind any number of others", async () => {
+    await save(...Array.from({ length: 250 }, (_, index) => `e${100 + index}`));
+    for (const one of await claim(10_000, store, 250))
+      await settled(store, one, { state: "dead", error: "no" });
+    const read = new Set<string>();
+    const counting = open({
+      read: async (keys, tx) => {
+        for (const key of keys) if (key.startsWith("dispatches/")) read.add(key);
+        return memoryAdapter(records).read(keys, tx);
+      },
+    });
+    const page = await counting.dead({ revive: false, limit: 1 });
+    expect(page).toMatchObject([{ eventId: "e100" }]);
+    expect(read.size).toBeLessThan(250);
+    const last = { eventId: "e348", handler: "ledger" };
+    expect(await counting.dead({ revive: false, limit: 2, after: last })).toMatchObject([
+      { eventId: "e349" },
+    ]);
+    const none = await counting.dead({ revive: false, limit: 1, error: "another" });
+    expect(none).toEqual([]);
+  });
+
   it("ended at the time of the database's clock", async () => {
     const events = ["e1", "e2"].map((id) => event(id, { clientId: "p1" }));
     await savedInPieces(store, "events", events);

@@ -51,6 +51,31 @@ describe("an event that gets a dispatch of a forgotten handler later", () => {
   });
 });
 
+it("a prune that goes on does not read the events again that it left", async () => {
+  const records = new Map<string, StoredRecord>();
+  const adapter = memoryAdapter(records);
+  const read: string[] = [];
+  const store = storeOver({ ...adapter, read: (keys, tx) => (read.push(...keys), adapter.read(keys, tx)) });
+  await store.registerHandlers([ledger, mailer]);
+  const at = (minute: number) => ({ recordedAt: new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString() });
+  await saved(store, { events: ["waits", "e1", "e2"].map((id, index) => event(id, at(index))) });
+  for (const claim of await claimed(store, [ledger, mailer]))
+    if (claim.event.id !== "waits") await settled(store, claim, { state: "done" });
+  const first = await store.prune({ ...page, limit: 1 });
+  expect(first).toMatchObject({ events: 1 });
+  read.length = 0;
+  const next = await store.prune({ ...page, limit: 1, after: first.after! });
+  expect(next).toMatchObject({ events: 1 });
+  expect(read).toContain("events/e2");
+  expect(read).not.toContain("events/waits");
+  const last = await store.prune({ ...page, limit: 1, after: next.after! });
+  expect(last).toMatchObject({ events: 0 });
+  expect(await store.prune({ ...page, limit: 1, after: last.after! })).toMatchObject({ events: 0 });
+  // A new prune begins with the oldest event.
+  await store.prune(page);
+  expect(read).toContain("events/waits");
+});
+
 it("an event that is pruned leaves nothing behind", async () => {
   const records = new Map<string, StoredRecord>();
   const store = storeOver(memoryAdapter(records));
