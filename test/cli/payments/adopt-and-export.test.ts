@@ -190,10 +190,13 @@ describe("tillkit payments export", () => {
   });
 
   it("writes a document for each payment that is selected, or of the one that is named", async () => {
-    expect(documentOf(await payments(["export", "--json", "--reference", "order-1"]))).toMatchObject({
+    const selected = await payments(["export", "--json", "--reference", "order-1"]);
+    expect(documentOf(selected)).toMatchObject({
       clientId: "c-1",
       entries: expect.arrayContaining([expect.objectContaining({ kind: "webhook" })]) as unknown,
     });
+    // The lines of CSV would be here, as all text for people.
+    expect(selected.stderr).toBe("1 payments.\n");
     expect(documentOf(await payments(["export", "order-1", "--json"]))).toMatchObject({ clientId: "c-1" });
     expect(await payments(["export", "--to", "2020-01-01"])).toMatchObject({ code: 1 });
     expect(await payments(["export", "nobody"])).toMatchObject({ code: 1 });
