@@ -287,6 +287,11 @@ describe("a statement in CSV", () => {
     expect(await textsFor(french, { encoding: "windows-1252" })).toEqual(["2 bé 1 KMF"]);
   });
 
+  it("loses no row after a line that is too long, also where the rest of this line cannot be decoded", async () => {
+    const pieces = [`${header}\n`, Buffer.alloc(70_000, "x"), Buffer.from([0xff, 0x0a]), "a,1,KMF\n"];
+    expect(await textsFor(pieces)).toEqual(["2 line_too_long", "3 a 1 KMF"]);
+  });
+
   it("gives the same rows whatever the pieces, also where it is broken", async () => {
     const piece = fc.constantFrom("a", "é", "🧾", '"', ",", "\n", "\r\n", ";", "1", "#", " ", "\uFEFF", "\r");
     const body = fc
