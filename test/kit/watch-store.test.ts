@@ -163,6 +163,48 @@ it("a file of the spool that is never written does not hold up the later checks 
   expect(rename).toHaveBeenCalledTimes(1);
 });
 
+it("a store that went back before the start is told once", async () => {
+  const store = Object.assign(new MemoryStore(), { durable: true });
+  const webhooks = jest.spyOn(store, "webhooks");
+  const tie = { read: async () => ({ store: "store-1", webhook: "r-1" }), problem: undefined } as never;
+  const notify = jest.fn();
+  const identify = async () => "store-1";
+  const watch = new StoreWatch({ store, spool: { tie }, identify, notify, onWentBack() {} });
+  jest.useFakeTimers();
+  await watch.start();
+  await jest.advanceTimersByTimeAsync(20_000);
+  expect(notify).toHaveBeenCalledTimes(1);
+  expect(webhooks).toHaveBeenCalledTimes(1);
+  await watch.close();
+});
+
+it("a store that is away for long is asked for the newest webhooks when it is back", async () => {
+  const store = Object.assign(new MemoryStore(), { durable: true });
+  const webhooks = jest.spyOn(store, "webhooks").mockRejectedValue(new Error("away"));
+  const watch = new StoreWatch({
+    store,
+    spool: undefined,
+    identify: undefined,
+    notify() {},
+    onWentBack() {},
+  });
+  const record = (receiptId: string) => watch.noteRecorded([{ outcome: "applied", receiptId } as never]);
+  jest.useFakeTimers();
+  await watch.start();
+  for (let count = 1; count <= 40; count++) {
+    record(`r-${count}`);
+    await jest.advanceTimersByTimeAsync(500);
+  }
+  // This webhook is recorded during a check, which then fails.
+  webhooks.mockImplementationOnce(() => (record("r-41"), Promise.reject(new Error("away"))));
+  await jest.advanceTimersByTimeAsync(10_000);
+  const asked: string[] = [];
+  webhooks.mockImplementation(async ({ receiptId }) => (asked.push(receiptId!), [{} as never]));
+  await jest.advanceTimersByTimeAsync(10_000);
+  expect(asked).toEqual(Array.from({ length: 40 }, (_, index) => `r-${index + 2}`));
+  await watch.close();
+});
+
 describe("a store that went back in time", () => {
   it("is told at the start, after an older copy of its file was restored", async () => {
     const file = nextFile();
