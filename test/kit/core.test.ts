@@ -127,7 +127,9 @@ describe("the opening of the store", () => {
     await Promise.all([core.ready(), core.ready()]);
     await core.ready();
     expect(migrate).toHaveBeenCalledTimes(1);
-    expect(registered()).toEqual([1, 2]);
+    core.handlers.add("payment.completed", () => undefined, { name: "books" });
+    await core.ready();
+    expect(registered()).toEqual([1, 2, 3]);
   });
 
   it("registers the handlers again every ten seconds, with the time of their first registration, and waits for neither", async () => {
