@@ -22,7 +22,8 @@ function endsOver(query: (sql: string) => Promise<string>) {
     cutOff: ({ message }: Error) => void seen.push(`cut off: ${message}`),
     onEnd: (error?: Error) => void seen.push(error ? "ends, lost" : "ends"),
   };
-  return { seen, ends: endsOf(connection, new Set()) };
+  const open = new Set<() => void>();
+  return { seen, open, ends: endsOf(connection, open) };
 }
 
 describe("the connection of a transaction", () => {
@@ -41,6 +42,15 @@ describe("the connection of a transaction", () => {
       await ends[name]().catch(() => undefined);
       ends.giveBack();
       expect(seen).toEqual([name, "ends, lost", "cut off: refused"]);
+    }
+  });
+
+  it("is not among the open ones of its driver any more, however the transaction has ended", async () => {
+    for (const name of ["commit", "rollback", "giveBack", "abandon"] as const) {
+      const { open, ends } = endsOver((sql) => Promise.resolve(sql));
+      expect(open.size).toBe(1);
+      await ends[name]();
+      expect(open.size).toBe(0);
     }
   });
 
