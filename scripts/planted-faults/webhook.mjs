@@ -175,7 +175,7 @@ export const webhookFaults = [
   {
     about: "a webhook that one database refuses stops the drain",
     file: "webhook/recording/webhook-keeper.ts",
-    from: "if (!mayBeStore || this.#skippedInRow >= maxSkippedInRow) throw error;",
+    from: "if (!mayBeStore || this.#skips.add(receiptId)) throw error;",
     to: "throw error;",
     test: "webhook/recording/webhook-keeper-failures.test.ts",
   },

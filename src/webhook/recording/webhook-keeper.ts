@@ -7,6 +7,7 @@ import { type SpooledWebhook } from "../spool/record-line.js";
 import { DeadlineError } from "../../shared/group-commit.js";
 import { type Arrival, type Receipt } from "./arrival.js";
 import { type Recorder } from "./recorder.js";
+import { Skips } from "./skips.js";
 
 /** The parts of the kit that {@link WebhookKeeper} uses. */
 export interface KeeperParts {
@@ -54,9 +55,6 @@ interface WaitingWebhook {
 /** After this many failures while the store is available, a spooled webhook is set aside for a person. */
 const maxFailures = 3;
 
-/** The number of skipped webhooks in a row after which a drain stops, because the store seems to fail. */
-const maxSkippedInRow = 10;
-
 /** The present problem with storing webhooks in this process. */
 export interface Keeping {
   /** The time at which the store began to fail, by `performance.now()`. Absent while it records webhooks. */
@@ -70,6 +68,8 @@ class SetAsideError extends Error {}
 
 /** Thrown for a spooled webhook that waits for the next drain. This drain continues with the next webhook. */
 class SkippedError extends Error {}
+
+const triedBefore = "An earlier drain has tried this webhook, and others wait behind it.";
 
 /** The failures of a spooled webhook. */
 interface Failures {
@@ -88,7 +88,7 @@ export class WebhookKeeper {
   readonly #failures = new Map<string, Failures>();
   /** The number of webhooks that this process has recorded, without copies. */
   #recorded = 0;
-  #skippedInRow = 0;
+  readonly #skips = new Skips();
   /**
    * The webhooks that wait in the spool, by eventKey. Only some copies of each are spooled. Otherwise, an
    * attacker could fill the spool with copies of one captured webhook.
@@ -157,7 +157,7 @@ export class WebhookKeeper {
 
   #noteRecorded(...receipts: readonly Receipt[]): void {
     for (const { outcome } of receipts) if (outcome !== "duplicate") this.#recorded += 1;
-    this.#skippedInRow = 0;
+    this.#skips.noteRecorded();
     if (this.keeping.failingSince === undefined) return;
     this.keeping = {};
     this.#refused = undefined;
@@ -205,7 +205,9 @@ export class WebhookKeeper {
   }
 
   #drain(): void {
-    this.#draining ??= this.#parts.spool
+    if (this.#draining) return;
+    this.#skips.start();
+    this.#draining = this.#parts.spool
       ?.drain((webhook) => this.#recordOne(webhook), {
         maxGroup: this.#parts.maxGroup,
         recordMany: (webhooks) => this.#recordMany(webhooks),
@@ -232,6 +234,7 @@ export class WebhookKeeper {
 
   /** Records webhooks in one commit, so that no later one is stored before an earlier one. */
   async #recordMany(webhooks: readonly SpooledWebhook[]): Promise<void> {
+    if (webhooks.some((webhook) => this.#skips.isPassed(webhook))) throw new SkippedError(triedBefore);
     const receipts = await this.#parts.recorder.recordAll(webhooks.map(fromSpool));
     this.#noteRecorded(...receipts);
     for (const { receiptId } of webhooks) this.#failures.delete(receiptId);
@@ -239,6 +242,7 @@ export class WebhookKeeper {
 
   /** Records a single webhook, so that a failure belongs only to this webhook. */
   async #recordOne(webhook: SpooledWebhook, isSecondTry = false): Promise<void> {
+    if (this.#skips.isPassed(webhook)) throw new SkippedError(triedBefore);
     try {
       this.#noteRecorded(await this.#parts.recorder.record(fromSpool(webhook)));
       this.#failures.delete(webhook.receiptId);
@@ -268,8 +272,7 @@ export class WebhookKeeper {
       if (!this.keeping.refused) this.keeping = {};
       throw new SetAsideError(loggable(error).message, { cause: error });
     }
-    if (!mayBeStore || this.#skippedInRow >= maxSkippedInRow) throw error;
-    this.#skippedInRow += 1;
+    if (!mayBeStore || this.#skips.add(receiptId)) throw error;
     throw new SkippedError("The drain goes on without it.", { cause: error });
   }
 

@@ -1,0 +1,40 @@
+/** The number of skipped webhooks in a row after which a drain stops, because the store seems to fail. */
+const maxInRow = 10;
+
+/**
+ * The webhooks that drains of the spool have skipped. If skipped webhooks stopped a drain, the next drain
+ * does not try them, so that it reaches the webhooks behind them. After a drain that was not stopped in this
+ * way, each webhook is tried again.
+ */
+export class Skips {
+  readonly #passed = new Set<string>();
+  #inRow: string[] = [];
+  /** The webhooks that stopped the last drain. `undefined` if it was not stopped by skipped webhooks. */
+  #stopping: readonly string[] | undefined;
+
+  /** Must be called at the start of each drain. */
+  start(): void {
+    if (!this.#stopping) this.#passed.clear();
+    for (const receiptId of this.#stopping ?? []) this.#passed.add(receiptId);
+    this.#stopping = undefined;
+    this.#inRow = [];
+  }
+
+  /** Must be called when the store has recorded a webhook. */
+  noteRecorded(): void {
+    this.#inRow = [];
+  }
+
+  /** Returns whether this drain does not try the webhook, because an earlier drain has skipped it. */
+  isPassed({ receiptId }: { receiptId: string }): boolean {
+    return this.#passed.has(receiptId);
+  }
+
+  /** Notes a webhook that is skipped. Returns `true` if the drain must stop instead. */
+  add(receiptId: string): boolean {
+    this.#inRow.push(receiptId);
+    if (this.#inRow.length <= maxInRow) return false;
+    this.#stopping = this.#inRow;
+    return true;
+  }
+}
