@@ -102,7 +102,9 @@ async function storeOnce<Tx>(parts: RecordingParts<Tx>, adoption: Adoption): Pro
     if (stored && (serviceId === undefined || stored.serviceId !== undefined))
       return { payment: stored, adopted: false };
     if (stored) {
-      const payment = { ...stored, serviceId: serviceId!, updatedAt: at };
+      // The service can be asked by the id even if all lookups have ended, so the next lookup is due now.
+      const next = stored.state === "completed" ? {} : { nextLookupAt: at };
+      const payment = { ...stored, serviceId: serviceId!, ...next, updatedAt: at };
       const resolutions = adoptionsOf(adoption, "id added", payment, at);
       if (!dryRun) await store.save(tx, { updated: [payment], resolutions });
       return { payment, adopted: false };

@@ -49,6 +49,29 @@ onEachDatabase("the adoption of payments", (kind) => {
     await service.close();
   });
 
+  it("makes the next sweep ask about an open payment that gets its service id, and about no completed one", async () => {
+    const service = await showingService();
+    service.payments.set(adoption.serviceId, shown(adoption.serviceId));
+    let now = new Date("2026-11-20T12:00:00.000Z");
+    const payments = shop({
+      service: { baseUrl: service.url, accessToken: "a-token" },
+      lookup: true,
+      now: () => now,
+    });
+    const { serviceId: _, ...unbound } = pendingPayment({ open: false });
+    const done = { reference: "order-2", state: "completed", completedAt: unbound.createdAt } as const;
+    await bench.seed(
+      { ...unbound, clientId: "legacy-1", state: "uncertain", lookups: 9 },
+      { ...unbound, clientId: "legacy-2", ...done },
+    );
+    await payments.adopt(adoption);
+    await payments.adopt({ ...adoption, clientId: "legacy-2", reference: "order-2", serviceId: "other" });
+    now = new Date(now.getTime() + 1);
+    expect(await payments.sweep()).toMatchObject({ lookups: 1 });
+    expect(await payments.find("legacy-1")).toMatchObject({ state: "completed" });
+    await service.close();
+  });
+
   it("changes nothing when it is done again, from any number of processes", async () => {
     const shops = [shop(), shop(), shop()];
     const answers = await Promise.all(
