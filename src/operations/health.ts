@@ -270,7 +270,7 @@ function findInProcess<Tx>(parts: HealthParts<Tx>): Found {
       sweeps >= minFailedSweeps &&
       `The last ${sweeps} sweeps have failed, so the kit raises no overdue payments${because(error)}`,
     signatures_failing:
-      isFailing && `None of ${count} webhooks was valid: the secret is wrong, or the webhooks are forged.`,
+      isFailing && `None of ${count} webhooks was valid: the secret or clock is wrong, or they are forged.`,
     webhooks_silent: silence() ?? false,
     store_went_back: wentBack()?.message ?? false,
     clock_jumped: lastMs !== 0 && `The machine's clock jumped by ${lastMs} ms, or the machine was suspended.`,

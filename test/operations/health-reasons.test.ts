@@ -85,7 +85,7 @@ describe("the reasons of the health", () => {
       "dispatches_dead: 3 dispatches are dead.",
       `events_late: An event has waited since ${timeAt(-60_001)}.`,
       "handler_missing: Dispatches wait unclaimed for books, mail.",
-      "signatures_failing: None of 12 webhooks was valid: the secret is wrong, or the webhooks are forged.",
+      "signatures_failing: None of 12 webhooks was valid: the secret or clock is wrong, or they are forged.",
       "clock_jumped: The machine's clock jumped by -7 ms, or the machine was suspended.",
       "durability_warning: fsync is off; the disk is remote",
     ]);
