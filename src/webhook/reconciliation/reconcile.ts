@@ -170,8 +170,8 @@ function factsOfCompletion(payment: Payment, siblings: readonly Payment[]): Paym
   const ofOrder = siblings.filter(({ reference }) => reference === payment.reference);
   const first = firstPaid(ofOrder.filter((other) => other.clientId !== payment.clientId));
   const { clientId, total } = newestAttempt(payment, ofOrder);
-  if (!first && !hasTotal(payment, total))
-    return [{ type: "payment.paid_other_amount", lastAsked: { clientId, total } }];
+  const isAsked = hasTotal(payment, total);
+  if (!first && !isAsked) return [{ type: "payment.paid_other_amount", lastAsked: { clientId, total } }];
   const facts: PaymentFact[] = first
     ? [{ type: "payment.paid_twice", firstClientId: first.clientId, first }]
     : [{ type: "payment.completed" }];
