@@ -91,6 +91,7 @@ describe("tillkit handlers", () => {
       documentOf(await handlers("retry", "--json", ...argv)).dispatches.length;
     expect(await found()).toBe(4);
     expect(await found("--event-id", "e0")).toBe(2);
+    expect(await found("--error", "E1 TIMEOUT")).toBe(2);
     expect(await found("--event", "payment.overdue")).toBe(0);
     expect(await found("--since", "2099-01-01")).toBe(0);
     expect(await found("--since", "2099-01-01T10:00Z")).toBe(0);
