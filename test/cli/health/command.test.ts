@@ -62,3 +62,17 @@ it("tillkit health does not end with 0 while a payment or a webhook needs a pers
     await run("attention", "snooze", id, "--until", tomorrow, "--by", "Amina", "--reason", "later");
   expect(await run("health")).toMatchObject({ code: 0 });
 });
+
+it("tillkit health does not end with 0 if all but the last of 401 entries are snoozed", async () => {
+  const many = `${folder.path}/many.db`;
+  const store = sqliteStore(many);
+  const ids = Array.from({ length: 401 }, (_, index) => `c-${String(index).padStart(3, "0")}`);
+  const value = { changes: [], snoozedUntil: new Date(Date.now() + 86_400_000).toISOString() };
+  await saved(store, {
+    created: ids.map((id) => payment(id, { state: "completed", attention: "paid_late" })),
+    notes: ids.slice(0, -1).map((id) => ({ kind: "attention", id: `paid_late:${id}`, version: 0, value })),
+  });
+  await store.close();
+  const run = () => runCli(["health", "--store", many], { cwd: folder.path });
+  expect(await run()).toMatchObject({ code: 1, stdout: expect.stringMatching(/^ok\n/) });
+});
