@@ -1,5 +1,8 @@
 import { event, ledger, payment, webhook } from "../../../../src/store/exam/checks/fixtures.js";
 import { claimed, recorded, saved, settled } from "../../../../src/store/exam/checks/steps.js";
+import { mysqlDialect } from "../../../../src/store/sql/mysql/mysql-dialect.js";
+import { tablesUnder } from "../../../../src/store/sql/tables/names.js";
+import { copiesStatements } from "../../../../src/store/sql/tables/webhooks.js";
 import { onEachDatabase, onEachServer, openPlace, openStore } from "../../../promises/processes/databases.js";
 
 const later = "2099-01-01T00:00:00.000Z";
@@ -113,4 +116,10 @@ onEachDatabase("many webhooks in one change", (kind) => {
     expect(await read("mismatched")).toEqual([]);
     await place.remove();
   });
+});
+
+it("copies are counted in the order of their eventKeys, so that two transactions cannot deadlock", () => {
+  const copies = ["b", "c", "a", "b"].map((eventKey) => ({ eventKey, count: 1 }));
+  const [statement] = copiesStatements({ dialect: mysqlDialect, tables: tablesUnder("shop_") }, copies);
+  expect(statement!.params.slice(0, 6)).toEqual(["a", 1, "b", 2, "c", 1]);
 });
