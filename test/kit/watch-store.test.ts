@@ -178,6 +178,47 @@ it("a store that went back before the start is told once", async () => {
   await watch.close();
 });
 
+it("a file of the spool is written again only for a newer webhook", async () => {
+  const store = Object.assign(new MemoryStore(), { durable: true });
+  jest.spyOn(store, "webhooks").mockResolvedValue([{} as never]);
+  const remember = jest.fn(async () => {});
+  const tie = { read: async () => ({ store: "store-1" }), remember, problem: undefined } as never;
+  const identify = async () => "store-1";
+  const watch = new StoreWatch({ store, spool: { tie }, identify, notify() {}, onWentBack() {} });
+  const record = (receiptId: string) => watch.noteRecorded([{ outcome: "applied", receiptId } as never]);
+  const kept = (webhook: string) => [{ store: "store-1", webhook }];
+  jest.useFakeTimers();
+  record("r-1");
+  await watch.start();
+  await jest.advanceTimersByTimeAsync(20_000);
+  expect(remember.mock.calls).toEqual([kept("r-1")]);
+  record("r-2");
+  await jest.advanceTimersByTimeAsync(20_000);
+  expect(remember.mock.calls).toEqual([kept("r-1"), kept("r-2")]);
+  await watch.close();
+});
+
+it("a store is asked only for the last webhook of each half second", async () => {
+  const store = Object.assign(new MemoryStore(), { durable: true });
+  const webhooks = jest.spyOn(store, "webhooks").mockResolvedValue([{} as never]);
+  const watch = new StoreWatch({
+    store,
+    spool: undefined,
+    identify: undefined,
+    notify() {},
+    onWentBack() {},
+  });
+  const record = (receiptId: string) => watch.noteRecorded([{ outcome: "applied", receiptId } as never]);
+  jest.useFakeTimers();
+  for (const name of ["a", "b"]) {
+    for (const receiptId of [`${name}-1`, `${name}-2`]) record(receiptId);
+    await jest.advanceTimersByTimeAsync(500);
+  }
+  await watch.start();
+  expect(webhooks.mock.calls.map(([{ receiptId }]) => receiptId)).toEqual(["a-2", "b-2"]);
+  await watch.close();
+});
+
 it("a store that is away for long is asked for the newest webhooks when it is back", async () => {
   const store = Object.assign(new MemoryStore(), { durable: true });
   const webhooks = jest.spyOn(store, "webhooks").mockRejectedValue(new Error("away"));
