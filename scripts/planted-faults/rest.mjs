@@ -271,6 +271,21 @@ export const restFaults = [
     title: "SQLite",
   },
   {
+    about: "a replay overwrites what another call has decided",
+    file: "operations/replay/replay-webhooks.ts",
+    from: "      await refuseOutdated(store, tx, changes);\n",
+    to: "",
+    test: "operations/replay/replay-race.test.ts",
+    title: "SQLite",
+  },
+  {
+    about: "a refund hides a second payment of another amount",
+    file: "operations/resolution/refund.ts",
+    from: "  if (!hasTotal(last, newestAttempt(last, ofOrder).total)) return [];\n",
+    to: "",
+    test: "operations/resolution/refund.test.ts",
+  },
+  {
     about: "a page of pruned webhooks ends a replay",
     file: "operations/replay/replay-webhooks.ts",
     from: "const last = found.at(-1);",
