@@ -52,7 +52,7 @@ export class CallWatch {
 
 /** Returns the end of the sentence about a call that hangs: the number of other such calls, and a reason. */
 function others(count: number): string {
-  if (count === 0) return "";
+  if (count === 0) return ". It may wait for a connection or a lock that an earlier call has not released";
   const calls = count === 1 ? "has one other call" : `have ${count} other calls`;
   return `, nor ${calls}. Each of them may wait for a connection or a lock that another one holds`;
 }

@@ -29,9 +29,9 @@ describe("tillkit exam", () => {
     expect(stdout).toMatch(/^transaction +\d+ +· +·$/m);
     expect(stdout).toMatch(/^migrate +1 +· +·$/m);
     // A probe that is missing is visible, and does not fail the exam.
-    expect(stdout).toMatch(/^probe +· +· +4 {2}Without it: It is not known whether your own writes commit/m);
+    expect(stdout).toMatch(/^probe +· +· +5 {2}Without it: It is not known whether your own writes commit/m);
     expect(stdout).not.toMatch(/^adapter/m);
-    expect(stdout).toMatch(/^\d{3} passed, 0 failed, 8 left out\.$/m);
+    expect(stdout).toMatch(/^\d{3} passed, 0 failed, 10 left out\.$/m);
     expect(status).toBe(0);
   });
 
@@ -84,7 +84,7 @@ export const create = async () => {
   return { store, probe: { write: (tx, key) => tx.add(key), has: async (key) => own.has(key) } };
 };`;
     const { status, stdout } = exam("probe.mjs", module);
-    expect(stdout).toMatch(/^probe +4 +· +·$/m);
+    expect(stdout).toMatch(/^probe +5 +· +·$/m);
     expect(status).toBe(0);
   });
 

@@ -31,7 +31,9 @@ describe("the calls of a check", () => {
       ends[index === 0 ? 0 : index + 1]!();
     }
     time = 5000;
-    expect(watch.describe()).toBe("3 calls took 2 ms in the median, 30 ms at most; b has not ended for 5 s.");
+    expect(watch.describe()).toBe(
+      "3 calls took 2 ms in the median, 30 ms at most; b has not ended for 5 s. It may wait for a connection or a lock that an earlier call has not released.",
+    );
     watch.begin("e");
     expect(watch.describe()).toContain("; b has not ended for 5 s, nor has one other call. Each of them may");
   });

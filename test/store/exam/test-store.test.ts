@@ -123,7 +123,7 @@ describe("the application's own writes", () => {
         test: (name, run) => results.set(name.slice("it: ".length), run),
       });
       const of = [...results].filter(([name]) =>
-        / write$|^a write of the application (commits|is|after)/.test(name),
+        / write$|^a write of the application (commits|is|after|appears)/.test(name),
       );
       const ended = of.map(async ([check, run]) =>
         run().then(
@@ -139,6 +139,7 @@ describe("the application's own writes", () => {
     "a write of the application commits with its transaction",
     "a write of the application is rolled back where its transaction rejects",
     "a write of the application after the end of its transaction is not made",
+    "a write of the application appears in one step with the changes of its transaction",
     "a run that meets a conflict rolls back the application's write",
   ];
 

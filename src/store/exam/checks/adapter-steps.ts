@@ -20,22 +20,35 @@ export async function written(
   changes: readonly RecordChange[],
   before?: (tx: object) => unknown,
 ): Promise<boolean> {
-  let isDone = false;
+  let stage: keyof typeof adviceOf | undefined = "begin";
+  const onBegun = async (tx: object): Promise<void> => {
+    stage = undefined;
+    await before?.(tx);
+    stage = "write";
+  };
   try {
-    return await attempted(adapter, changes, before, () => (isDone = true));
+    return await attempted(adapter, changes, onBegun, () => (stage = "commit"));
   } catch (cause) {
-    if (!hasCode(cause, "store_unavailable")) throw cause;
-    const [what, how] = isDone
-      ? ["transaction rejected after its run", atCommit]
-      : ["write rejected", inWrite];
+    if (!stage || !hasCode(cause, "store_unavailable")) throw cause;
+    const [what, how] = adviceOf[stage];
     throw new Error(`${what}${because(cause)} ${how}`, { cause });
   }
 }
 
-const inWrite =
-  "If a record had another version, or if the database has ended the write in favour of another one (a deadlock), return false.";
-const atCommit =
-  "If the database reports a conflict only at the commit, write a BatchAdapter, whose write then returns false.";
+const adviceOf = {
+  begin: [
+    "transaction rejected before it called its run",
+    "Each transaction needs its own connection, or waits until others have ended.",
+  ],
+  write: [
+    "write rejected",
+    "If a record had another version, or if the database has ended the write in favour of another one (a deadlock), return false.",
+  ],
+  commit: [
+    "transaction rejected after its run",
+    "If the database reports a conflict only at the commit, write a BatchAdapter, whose write then returns false.",
+  ],
+} as const;
 
 async function attempted(
   adapter: Adapter,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as nextIteration, setTimeout as delay } from "node:timers/promises";
 import { hasCode } from "../../../errors/index.js";
 import { because } from "../../../shared/because.js";
 import { event, payment } from "./fixtures.js";
@@ -64,6 +64,30 @@ export const probeChecks: Checks = {
     same(await Promise.all(late.map((key) => probe.has(key))), [false, false], why);
   },
 
+  async "a write of the application appears in one step with the changes of its transaction"(
+    store,
+    another,
+    probe,
+  ) {
+    const [key, torn] = [randomUUID(), "Make the writes of the application and the changes in one step:"];
+    const reading = new AbortController();
+    const writing = store.transaction(async (tx) => {
+      await store.save(tx, { created: [payment("p1")] });
+      await probe.write(tx, key);
+    });
+    const ended = writing.finally(() => reading.abort());
+    ended.catch(() => {});
+    while (!reading.signal.aborted) {
+      const before = await another.find("p1");
+      const isThere = await probe.has(key);
+      const after = await another.find("p1");
+      assert.ok(isThere || !before, `${torn} a payment was read, and not yet the write of the application.`);
+      assert.ok(!isThere || after, `${torn} a write of the application was read, and not yet its payment.`);
+      await nextIteration();
+    }
+    await ended;
+  },
+
   async "a run that meets a conflict rolls back the application's write"(store, another, probe) {
     await saved(store, { created: [payment("p1")] });
     const keys: string[] = [];
@@ -116,6 +140,19 @@ export const refusedChecks: Checks = {
     same([await store.find("p1"), await probe.has(key)], [undefined, false], left);
   },
 
+  async "after writes of the application that the database refuses, the next transaction commits"(
+    store,
+    _,
+    probe,
+  ) {
+    for (let index = 0; index < 30; index++)
+      await resolves(store.transaction(async (tx) => void (await probe.refused!(tx))));
+    await saved(store, { created: [payment("p1")] }).catch((cause: unknown) => {
+      throw new Error(`The next transaction failed${because(cause)} ${released}`, { cause });
+    });
+    assert.ok(await store.find("p1"), "The payment of the next transaction is missing.");
+  },
+
   async "a transaction whose application swallowed a refused write resolves only if its other writes are there"(
     store,
     _,
@@ -143,6 +180,9 @@ function resolves(transaction: Promise<unknown>): Promise<boolean> {
     () => false,
   );
 }
+
+const released =
+  "A refused write must release its connection and its lock, and later writes must not get its error.";
 
 const uncoded =
   "The statement of a lost connection must reject with a TillkitError store_unavailable, so that the run does not count as failed. It rejected with another error";
