@@ -17,6 +17,23 @@ onEachDatabase("the adoption of payments", (kind) => {
   const bench = shopBench(kind);
   const { shop, recorded } = bench;
 
+  /** Returns a shop with lookups, at a service that shows the adopted payment as completed. */
+  async function lookingUp() {
+    const service = await showingService();
+    service.payments.set(adoption.serviceId, shown(adoption.serviceId));
+    let now = new Date("2026-11-20T12:00:00.000Z");
+    const payments = shop({
+      service: { baseUrl: service.url, accessToken: "a-token" },
+      lookup: true,
+      now: () => now,
+    });
+    const nextSweep = () => {
+      now = new Date(now.getTime() + 1);
+      return payments.sweep();
+    };
+    return { payments, nextSweep, service };
+  }
+
   it("stores a payment, and takes its webhooks from then on", async () => {
     const payments = shop();
     const { payment, adopted } = await payments.adopt(adoption);
@@ -34,30 +51,15 @@ onEachDatabase("the adoption of payments", (kind) => {
   });
 
   it("makes the next sweep ask the service, because the webhooks may have been sent long ago", async () => {
-    const service = await showingService();
-    service.payments.set(adoption.serviceId, shown(adoption.serviceId));
-    let now = new Date("2026-11-20T12:00:00.000Z");
-    const payments = shop({
-      service: { baseUrl: service.url, accessToken: "a-token" },
-      lookup: true,
-      now: () => now,
-    });
+    const { payments, nextSweep, service } = await lookingUp();
     await payments.adopt(adoption);
-    now = new Date(now.getTime() + 1);
-    expect(await payments.sweep()).toMatchObject({ lookups: 1 });
+    expect(await nextSweep()).toMatchObject({ lookups: 1 });
     expect(await payments.find("legacy-1")).toMatchObject({ state: "completed" });
     await service.close();
   });
 
   it("makes the next sweep ask about an open payment that gets its service id, and about no completed one", async () => {
-    const service = await showingService();
-    service.payments.set(adoption.serviceId, shown(adoption.serviceId));
-    let now = new Date("2026-11-20T12:00:00.000Z");
-    const payments = shop({
-      service: { baseUrl: service.url, accessToken: "a-token" },
-      lookup: true,
-      now: () => now,
-    });
+    const { payments, nextSweep, service } = await lookingUp();
     const { serviceId: _, ...unbound } = pendingPayment({ open: false });
     const done = { reference: "order-2", state: "completed", completedAt: unbound.createdAt } as const;
     await bench.seed(
@@ -66,8 +68,7 @@ onEachDatabase("the adoption of payments", (kind) => {
     );
     await payments.adopt(adoption);
     await payments.adopt({ ...adoption, clientId: "legacy-2", reference: "order-2", serviceId: "other" });
-    now = new Date(now.getTime() + 1);
-    expect(await payments.sweep()).toMatchObject({ lookups: 1 });
+    expect(await nextSweep()).toMatchObject({ lookups: 1 });
     expect(await payments.find("legacy-1")).toMatchObject({ state: "completed" });
     await service.close();
   });
