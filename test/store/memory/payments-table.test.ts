@@ -29,6 +29,12 @@ describe("payments in memory", () => {
     expect(await locked({ serviceIds: ["s2"] })).toEqual([]);
   });
 
+  it("keep a service id that another payment took from them in a transaction that was rolled back", async () => {
+    await saved(store, { created: [payment("p1", { serviceId: "s1" }), payment("p2")] });
+    await rolledBack(store, { updated: [payment("p1"), payment("p2", { serviceId: "s1" })] });
+    expect(await locked({ serviceIds: ["s1"] })).toEqual(["p1"]);
+  });
+
   it("can all be without a service id, also those that had one", async () => {
     const ids = ["p1", "p2"];
     await saved(store, { created: ids.map((id) => payment(id, { serviceId: `s-${id}` })) });
