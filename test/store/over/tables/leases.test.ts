@@ -126,17 +126,14 @@ describe("a lease and a wait of a store over an adapter", () => {
   it("last although they were written while a claim was reading", async () => {
     const run = await leased(10_000);
     const adapter = memoryAdapter(records);
-    let isSlow = true;
+    let failing: Promise<unknown> | undefined;
     const slow = storeOver({
       ...adapter,
       now: async () => now,
       async scan(range, tx) {
-        // Meanwhile the run fails, and waits for its retry.
-        if (isSlow) {
-          isSlow = false;
-          now += 5000;
-          await settle({ ...run, state: "failed", retryInMs: 1000 });
-        }
+        // Before the first scan ends, the run fails, and waits for its retry.
+        if (!failing) now += 5000;
+        await (failing ??= settle({ ...run, state: "failed", retryInMs: 1000 }));
         return adapter.scan(range, tx);
       },
     });
