@@ -132,6 +132,41 @@ describe("the exam of an adapter with a queue or several steps", () => {
     expect(failed.find(({ check }) => check === caughtBy)?.reason).toContain(says);
   });
 
+  it("fails one whose write hangs while others read, and stops there", async () => {
+    const now = performance.now.bind(performance);
+    let laterMs = 0;
+    jest.spyOn(performance, "now").mockImplementation(() => now() + laterMs);
+    const results = await examineStore({
+      create: async () => {
+        const [records, rows] = [new Map(), new Set<string>()];
+        // The number of times that each key was asked for. Only the readers ask so often before a write.
+        const asked = new Map<string, number>();
+        const isBesideReads = (key: string): boolean => (asked.get(key) ?? 0) > 2;
+        const adapter = over(records, rows);
+        const write: typeof adapter.write = async (changes, items) => {
+          for (let count = 0; count < 20 && items.length > 0; count++) await nextIteration();
+          return items.some(isBesideReads) ? new Promise(() => {}) : adapter.write(changes, items);
+        };
+        const store = storeOver({ ...adapter, write });
+        const has = async (key: string): Promise<boolean> => {
+          if (isBesideReads(key)) laterMs += 1000;
+          asked.set(key, (asked.get(key) ?? 0) + 1);
+          return rows.has(key);
+        };
+        return {
+          store,
+          probe: { write: (tx: { add(item: string): void }, key: string) => tx.add(key), has },
+        };
+      },
+      timeoutMs: 1500,
+    });
+    jest.restoreAllMocks();
+    expect(results.at(-1)).toMatchObject({
+      check: inOneStep,
+      reason: expect.stringMatching(/^No call ended for 1\.5 s\. .*transaction\(.*has not ended/) as string,
+    });
+  });
+
   it("fails one whose only connection has a transaction already, and names it", async () => {
     const failed = await failuresOf(async () => {
       const adapter = memoryAdapter();

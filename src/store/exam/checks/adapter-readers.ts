@@ -10,16 +10,13 @@ import {
   scan,
   written,
 } from "./adapter-steps.js";
-import { type Checks } from "./steps.js";
+import { type Checks, repeat } from "./steps.js";
 
 /** The number of versions of one record. This number is too large for a column of one byte. */
 const versions = 260;
 
 /** The maximum time for the writes. Over a slow network, the check makes fewer versions. */
 const maxMs = 3000;
-
-/** The maximum time for the reads. Reads without an end would hide that a write hangs. */
-const maxReadMs = 10_000;
 
 /** The number of rounds. In each round, two writes conflict while others read. */
 const rounds = 5;
@@ -71,12 +68,6 @@ export const adapterReaderChecks: Checks<Adapter> = {
     for (let round = 0; round < rounds; round++) await expectNothingOfRefused(adapter, other, `r${round}`);
   },
 };
-
-/** Reads again and again until the signal, or for at most `maxReadMs`. */
-async function repeat(signal: AbortSignal, read: () => Promise<void>): Promise<void> {
-  const until = performance.now() + maxReadMs;
-  for (; !signal.aborted && performance.now() < until; await nextIteration()) await read();
-}
 
 /**
  * Runs two writes at the same time that share their last record, and reads their other records. An adapter

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { setImmediate as nextIteration, setTimeout as delay } from "node:timers/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { hasCode } from "../../../errors/index.js";
 import { because } from "../../../shared/because.js";
 import { event, payment } from "./fixtures.js";
-import { type Checks, expectRolledBack, same, saved } from "./steps.js";
+import { type Checks, expectRolledBack, repeat, same, saved } from "./steps.js";
 
 /** Checks of the application's own writes, which the store cannot see. */
 export const probeChecks: Checks = {
@@ -77,14 +77,13 @@ export const probeChecks: Checks = {
     });
     const ended = writing.finally(() => reading.abort());
     ended.catch(() => {});
-    while (!reading.signal.aborted) {
+    await repeat(reading.signal, async () => {
       const before = await another.find("p1");
       const isThere = await probe.has(key);
       const after = await another.find("p1");
       assert.ok(isThere || !before, `${torn} a payment was read, and not yet the write of the application.`);
       assert.ok(!isThere || after, `${torn} a write of the application was read, and not yet its payment.`);
-      await nextIteration();
-    }
+    });
     await ended;
   },
 

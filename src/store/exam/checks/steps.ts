@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as nextIteration, setTimeout as delay } from "node:timers/promises";
 import { hasCode } from "../../../errors/index.js";
 import { type Payment } from "../../../model/payment.js";
 import {
@@ -162,6 +162,15 @@ export async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
     if (isLast) throw new Error("Not so within 3 seconds.");
     await delay(10);
   }
+}
+
+/** The maximum time for the reads beside a write. Reads without an end would hide that the write hangs. */
+const maxReadMs = 10_000;
+
+/** Reads again and again until the signal, or for at most `maxReadMs`. */
+export async function repeat(signal: AbortSignal, read: () => Promise<void>): Promise<void> {
+  const end = performance.now() + maxReadMs;
+  for (; !signal.aborted && performance.now() < end; await nextIteration()) await read();
 }
 
 /** Returns a promise with the function that resolves it. */
