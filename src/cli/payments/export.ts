@@ -36,7 +36,7 @@ export const exportHistories: RunAction = async (payments, args, { output }) => 
     output.printJson(history);
     if (!isJson) for (const entry of history.entries) printLine(cellsOf(history, entry));
   }
-  output.log(count === 0 ? "No payment was found." : `${count} payments.`);
+  output.log(count === 0 ? "No payment was found." : `${count} ${count === 1 ? "payment" : "payments"}.`);
   return count === 0 ? 1 : 0;
 };
 

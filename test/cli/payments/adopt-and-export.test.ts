@@ -196,7 +196,7 @@ describe("tillkit payments export", () => {
       entries: expect.arrayContaining([expect.objectContaining({ kind: "webhook" })]) as unknown,
     });
     // The lines of CSV would be here, as all text for people.
-    expect(selected.stderr).toBe("1 payments.\n");
+    expect(selected.stderr).toBe("1 payment.\n");
     expect(documentOf(await payments(["export", "order-1", "--json"]))).toMatchObject({ clientId: "c-1" });
     expect(await payments(["export", "--to", "2020-01-01"])).toMatchObject({ code: 1 });
     expect(await payments(["export", "nobody"])).toMatchObject({ code: 1 });
