@@ -109,7 +109,7 @@ export const reasons = [
   },
   {
     file: "recording/webhook-keeper.ts",
-    from: "this.#draining ??=",
+    from: "this.#draining = this.#parts.spool",
     why: "equivalent: without a spool the keeper does not start, so it never drains",
   },
   {
