@@ -1,11 +1,10 @@
 import { type EventEmitter } from "node:events";
 import { type Socket } from "node:net";
 import { TillkitError } from "../../../errors/index.js";
-import { withTimeout } from "../../../shared/with-timeout.js";
 import { type Ask } from "../pooled/answer-limits.js";
 import { withoutNul } from "../driver/dialect.js";
 import { type Purpose } from "../driver/driver.js";
-import { driverMissing, keepAliveAfterMs } from "../pooled/connections.js";
+import { driverMissing, keepAliveAfterMs, takeInTime } from "../pooled/connections.js";
 import { type Session, type SqlResult } from "../driver/sql-tx.js";
 
 /** The part of a promise connection of the package mysql2 that the kit needs. */
@@ -72,20 +71,10 @@ export function hasWaitingCallers(pool: AnyMysqlPool): boolean {
  * Takes a connection of the pool. The pool would wait forever for a free one, so this rejects after a time
  * limit. The error contains `shortage`.
  */
-export async function connectionOf(pool: MysqlPool, shortage = ""): Promise<MysqlConnection> {
-  const connecting = pool.getConnection();
+export function connectionOf(pool: MysqlPool, shortage = ""): Promise<MysqlConnection> {
   const message = `No connection of the MySQL pool was free in time. ${shortage}`.trim();
   const tooLate = (): Error => new TillkitError("store_unavailable", message);
-  try {
-    return await withTimeout(connecting, connectTimeoutMs, tooLate);
-  } catch (error) {
-    // A connection that arrives later is given back.
-    connecting.then(
-      (connection) => connection.release(),
-      () => undefined,
-    );
-    throw error;
-  }
+  return takeInTime(pool.getConnection(), connectTimeoutMs, tooLate);
 }
 
 /** Runs statements of the kit on a connection. */

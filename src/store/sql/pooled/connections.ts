@@ -38,6 +38,23 @@ export async function takeOpen<Connection>(
   }
 }
 
+/** Waits for a connection of a pool, with a limit of time. A connection that comes later is given back. */
+export async function takeInTime<Connection extends { release(): void }>(
+  connecting: Promise<Connection>,
+  maxMs: number,
+  tooLate: () => Error,
+): Promise<Connection> {
+  try {
+    return await withTimeout(connecting, maxMs, tooLate);
+  } catch (error) {
+    connecting.then(
+      (connection) => connection.release(),
+      () => undefined,
+    );
+    throw error;
+  }
+}
+
 /**
  * Returns functions that end a transaction and give its connection back. Only the first call has an effect.
  *

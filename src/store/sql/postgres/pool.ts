@@ -2,9 +2,8 @@ import { type EventEmitter } from "node:events";
 import { type Socket } from "node:net";
 import { type Duplex } from "node:stream";
 import { TillkitError } from "../../../errors/index.js";
-import { withTimeout } from "../../../shared/with-timeout.js";
 import { type Ask } from "../pooled/answer-limits.js";
-import { driverMissing, type endsOf, keepAliveAfterMs, takeOpen } from "../pooled/connections.js";
+import { driverMissing, type endsOf, keepAliveAfterMs, takeInTime, takeOpen } from "../pooled/connections.js";
 import { isPostgresFull } from "./postgres-dialect.js";
 import { type Session, type SqlResult } from "../driver/sql-tx.js";
 
@@ -71,20 +70,11 @@ export function takeClient(pool: PostgresPool): Promise<PostgresClient> {
  * Takes a client of the pool. Without a limit, pg waits forever for a free client, and for a server that does
  * not answer.
  */
-async function clientOf(pool: PostgresPool): Promise<PostgresClient> {
+function clientOf(pool: PostgresPool): Promise<PostgresClient> {
   const connecting = pool.connect();
   if (pool.options?.connectionTimeoutMillis) return connecting;
   const tooLate = () => new Error(`timeout exceeded: the pool gave no client within ${maxConnectMs} ms`);
-  try {
-    return await withTimeout(connecting, maxConnectMs, tooLate);
-  } catch (error) {
-    // A client that comes later is given back.
-    connecting.then(
-      (client) => client.release(),
-      () => undefined,
-    );
-    throw error;
-  }
+  return takeInTime(connecting, maxConnectMs, tooLate);
 }
 
 /** Ends a client. pg would wait for a server that may be gone, so this function also closes the socket. */
