@@ -198,9 +198,10 @@ it("a file of the spool is written again only for a newer webhook", async () => 
   await watch.close();
 });
 
-it("a store is asked only for the last webhook of each half second", async () => {
+/** Returns a watch of a store without a spool, and a function that records a webhook. */
+function watchWithoutSpool() {
   const store = Object.assign(new MemoryStore(), { durable: true });
-  const webhooks = jest.spyOn(store, "webhooks").mockResolvedValue([{} as never]);
+  const webhooks = jest.spyOn(store, "webhooks");
   const watch = new StoreWatch({
     store,
     spool: undefined,
@@ -209,6 +210,12 @@ it("a store is asked only for the last webhook of each half second", async () =>
     onWentBack() {},
   });
   const record = (receiptId: string) => watch.noteRecorded([{ outcome: "applied", receiptId } as never]);
+  return { watch, webhooks, record };
+}
+
+it("a store is asked only for the last webhook of each half second", async () => {
+  const { watch, webhooks, record } = watchWithoutSpool();
+  webhooks.mockResolvedValue([{} as never]);
   jest.useFakeTimers();
   for (const name of ["a", "b"]) {
     for (const receiptId of [`${name}-1`, `${name}-2`]) record(receiptId);
@@ -220,16 +227,8 @@ it("a store is asked only for the last webhook of each half second", async () =>
 });
 
 it("a store that is away for long is asked for the newest webhooks when it is back", async () => {
-  const store = Object.assign(new MemoryStore(), { durable: true });
-  const webhooks = jest.spyOn(store, "webhooks").mockRejectedValue(new Error("away"));
-  const watch = new StoreWatch({
-    store,
-    spool: undefined,
-    identify: undefined,
-    notify() {},
-    onWentBack() {},
-  });
-  const record = (receiptId: string) => watch.noteRecorded([{ outcome: "applied", receiptId } as never]);
+  const { watch, webhooks, record } = watchWithoutSpool();
+  webhooks.mockRejectedValue(new Error("away"));
   jest.useFakeTimers();
   await watch.start();
   for (let count = 1; count <= 40; count++) {
