@@ -57,7 +57,7 @@ const endingQueue: Make = (records, rows) => {
   };
 };
 
-/** Makes the application's writes in a step before or after the changes of records. A lock is held meanwhile. */
+/** Makes the application's writes in their own step, before or after the changes of records, under a lock. */
 function inTwoSteps(isBefore: boolean): Make {
   return (records, rows) => {
     const pause = async (): Promise<void> => {
