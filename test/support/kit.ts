@@ -19,6 +19,10 @@ export const scheme = hmacSignature({ secret });
 
 type Overrides<Covers extends SignedField, Tx> = Partial<PaymentsOptions<Covers, Tx>>;
 
+/** A busy machine can stop a process for seconds. A test that waits for one of these limits sets it. */
+const webhook = { recordTimeoutMs: 60_000 };
+const dispatch = { leaseMs: 60_000 };
+
 /** Returns complete options: a silent kit in memory, with a service that cannot be reached. */
 export function testOptions<Covers extends SignedField = SignedField, Tx = unknown>(
   overrides: Overrides<Covers, Tx> = {},
@@ -30,7 +34,16 @@ export function testOptions<Covers extends SignedField = SignedField, Tx = unkno
     store: new MemoryStore() as never,
     logger: false,
     ...overrides,
+    webhook: withDefaults(webhook, overrides.webhook),
+    dispatch: withDefaults(dispatch, overrides.dispatch),
   };
+}
+
+/** Adds defaults to a group of options. Whatever is not a plain object, such as `false`, stays as it is. */
+function withDefaults<Group>(defaults: object, given: Group): Group {
+  if (given === undefined) return defaults as Group;
+  const plain = given !== null && Object.getPrototypeOf(given) === Object.prototype;
+  return plain ? { ...defaults, ...given } : given;
 }
 
 /** Makes a kit for a test. {@link closeAll} closes it. */

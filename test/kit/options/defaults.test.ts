@@ -6,7 +6,8 @@ import { resolveOptions } from "../../../src/kit/options/resolve-options.js";
 import { testOptions } from "../../support/kit.js";
 
 const store = Object.assign(new MemoryStore(), { spoolDirectory: "shop.db-spool" });
-const resolved: object = resolveOptions(testOptions({ store, lookup: true }));
+const given = { ...testOptions({ store, lookup: true }), webhook: {}, dispatch: {} };
+const resolved: object = resolveOptions(given);
 
 /** Returns the value at a path such as `webhook.failures.burst`. */
 const at = (option: string): unknown =>
