@@ -38,7 +38,7 @@ export class Begin {
     values: readonly unknown[],
     purpose?: Purpose,
   ): Promise<PostgresAnswer> {
-    const begin = this.isSent ? [] : this.#statements.map(numbered);
+    const begin = this.isSent ? [] : this.#statements.map((sql) => leadingStatement(sql));
     const leading = [...begin, ...statements];
     return this.#note(this.#ask(() => sendPipelined(this.#client, leading, text, values), purpose));
   }
@@ -61,7 +61,8 @@ export function beginWithFirst<Raw>(
 ): OpenTransaction<Raw> {
   const sendWith = async (commands: readonly string[], sql: string, params: readonly unknown[]) => {
     try {
-      return postgresResult(await begin.sendWith(commands.map(numbered), sql, params, "application"));
+      const leading = commands.map((command) => leadingStatement(command));
+      return postgresResult(await begin.sendWith(leading, sql, params, "application"));
     } catch (error) {
       const { cause = error, isLeading = true } = error as Partial<PipelineFailed>;
       throw isLeading || isSharedSession(cause) ? postgresDialect.translate(cause) : cause;
@@ -121,8 +122,16 @@ const divisionByZero = "22012";
 
 /** Returns a statement that fails if `sql` writes no row, so that the server refuses the commit after it. */
 function failingWithoutRows(sql: string, params: readonly unknown[]): LeadingStatement {
-  const { text, name } = numbered(`with written as (${sql} returning 1) select 1 / count(*) from written`);
-  const values = (params as readonly (string | number)[]).map(String);
+  const failing = `with written as (${sql} returning 1) select 1 / count(*) from written`;
+  return leadingStatement(failing, (params as readonly (string | number)[]).map(String));
+}
+
+/**
+ * Returns a statement to send before a query. It has a name of its own, because pg does not know this name,
+ * and would prepare a statement that it sends itself a second time under the same name.
+ */
+function leadingStatement(sql: string, values: readonly string[] = []): LeadingStatement {
+  const { text, name } = numbered(sql);
   return { text, values, ...(name !== undefined && { name: `${name}_ahead` }) };
 }
 

@@ -67,6 +67,22 @@ function examine(url: string): void {
     return rows.map(({ state }) => state);
   };
 
+  // This test is the first one, because only the first 300 statements of a process get names.
+  it("a savepoint can be sent with a statement and later by itself, and again, on one connection", async () => {
+    const runParts = (...parts: ((tx: SqlTx<never>) => Promise<unknown>)[]): Promise<void> =>
+      (store as SqlPaymentStore<never>).runShared!(async (part) => {
+        for (const run of parts) await part(run);
+        return [];
+      });
+    const withValues = (text: string) => (tx: SqlTx<never>) => note(tx, text);
+    const withoutValues = (text: string) => (tx: SqlTx<never>) =>
+      tx.query(`insert into ${notes} values ('${text}')`);
+    await runParts(withValues("a"), withValues("b"));
+    await runParts(withoutValues("c"), withoutValues("d"));
+    await runParts(withValues("e"), withoutValues("f"));
+    expect(await kept()).toEqual(["a", "b", "c", "d", "e", "f"]);
+  });
+
   it("a run that writes one row is two round trips", async () => {
     const [first, second] = await claim(2);
     await run(first!, (tx) => note(tx, "one"));
