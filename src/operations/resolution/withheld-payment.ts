@@ -1,4 +1,4 @@
-import { firstPaid } from "../../model/attempts.js";
+import { firstPaid, receivedOf } from "../../model/attempts.js";
 import { type Payment } from "../../model/payment.js";
 import { type EventRecord } from "../../store/index.js";
 import {
@@ -44,11 +44,12 @@ export function settleAttempts(accepted: Payment, payments: readonly Payment[], 
 function reportedIn(known: readonly EventRecord[], payment: Payment): EventFields {
   const raised = known.find(({ type }) => type === "payment.paid_other_amount");
   if (raised) return raised.payload as unknown as EventFields;
-  const { clientId, serviceId, status, total } = payment;
+  const { clientId, serviceId, status } = payment;
+  const { value, currency } = receivedOf(payment);
   const verified = {
     clientId,
-    "total.value": total.value,
-    "total.currency": total.currency,
+    "total.value": value,
+    "total.currency": currency,
     ...(serviceId !== undefined && { id: serviceId }),
     ...(status !== undefined && { status }),
   };

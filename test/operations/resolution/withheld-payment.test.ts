@@ -83,6 +83,15 @@ onEachDatabase("a payment of another amount than was asked for last", (kind) => 
     await expect(ask(payments, "147500")).rejects.toThrow("was paid with 7 KMF");
   });
 
+  it("fulfils the order with the received amount, also where its earlier events were pruned", async () => {
+    const { payments, payment } = await accepted("7");
+    expect(await payments.prune({ before: new Date(Date.now() + 60_000) })).toMatchObject({ events: 3 });
+    await payments.resolve({ action: "accept", clientId: payment!.clientId, ...why });
+    const [completed] = await events();
+    expect(completed).toMatchObject({ type: "payment.completed", payment: { received: kmf("7") } });
+    expect(completed).toMatchObject({ verified: { "total.value": "7", "total.currency": "KMF" } });
+  });
+
   it("is not the payment with which a person accepted the amount that was asked for last", async () => {
     const { payments, payment } = await accepted("147500");
     expect(payment).toMatchObject({ state: "completed", total: kmf("5"), received: kmf("147500") });
