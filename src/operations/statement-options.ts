@@ -27,13 +27,13 @@ export interface StatementOptions {
   clientIdPrefix?: string | undefined;
   /**
    * The time from each end of the period in which an unlisted completion is `at_edge` instead of
-   * `missing_there`, in milliseconds.
+   * `missing_there`, in milliseconds. Less than half of the period.
    * @default 0
    */
   edgeMs?: number | undefined;
   /**
    * Payments that were created before this time are not read, so a large store is read faster. An earlier
-   * payment that was completed in the period is overlooked.
+   * payment that was completed in the period is overlooked. Not after the start of the period.
    * @default all payments are read
    */
   createdFrom?: Date | string | undefined;
@@ -99,13 +99,31 @@ export function resolveStatementOptions(options: StatementOptions) {
   };
   if (resolved && resolved.from >= resolved.to)
     throw invalidOption(`period.from (${resolved.from}) must be before period.to (${resolved.to}).`);
+  const limits = {
+    edgeMs,
+    createdFrom: createdFrom === undefined ? undefined : boundOf("createdFrom", createdFrom),
+  };
+  if (resolved) refuseWideLimits(limits, resolved);
   return {
     ...options,
     period: resolved,
     paidStatuses: new Set(paidStatuses.map((status) => status.toLowerCase())),
-    edgeMs,
-    createdFrom: createdFrom === undefined ? undefined : boundOf("createdFrom", createdFrom),
+    ...limits,
   };
+}
+
+/**
+ * Throws `option_invalid` if the limits leave out payments of the whole period. The comparison could then not
+ * find that such a payment is missing on the statement.
+ */
+export function refuseWideLimits(
+  { edgeMs, createdFrom }: { edgeMs: number; createdFrom: string | undefined },
+  { from, to }: Period,
+): void {
+  if (edgeMs > 0 && 2 * edgeMs >= Date.parse(to) - Date.parse(from))
+    throw invalidOption(`edgeMs must be less than half of the period from ${from} to ${to}.`);
+  if (createdFrom !== undefined && createdFrom > from)
+    throw invalidOption(`createdFrom (${createdFrom}) must not be after the start of the period (${from}).`);
 }
 
 function boundOf(option: string, given: Date | string): string {

@@ -9,6 +9,7 @@ import {
 import { type Bytes, readTextLines } from "./csv/lines.js";
 import { type CellOptions, readTime, readValue } from "./csv/read-cells.js";
 import { type CsvRecord, RecordReader } from "./csv/records.js";
+import { isAmount, readSign } from "../model/money.js";
 import { quote } from "../shared/quote.js";
 import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 import { isWholeNumber } from "../shared/whole-number.js";
@@ -123,7 +124,24 @@ class Table {
     const farthest = Math.max(...Object.values(this.#columns)) + 1;
     if (farthest > this.#width)
       throw statementUnreadable(`the statement has ${this.#width} columns, but you gave column ${farthest}`);
-    return header ? [] : this.rowsOf(record);
+    if (!header) return this.rowsOf(record);
+    if (typeof columns.value === "number") this.#refusePaymentAsHeader(record, columns.value);
+    return [];
+  }
+
+  /**
+   * Throws `statement_columns_unclear` if the header has an amount in the column of the value. The header is
+   * then a payment, which would not be compared.
+   */
+  #refusePaymentAsHeader({ line, fields }: Extract<CsvRecord, { fields: string[] }>, column: number): void {
+    const text = fields[column - 1]!.trim();
+    const value = readValue(text, this.#cells);
+    if (value !== undefined && !isAmount(readSign(value).unsigned)) return;
+    throw new TillkitError(
+      "statement_columns_unclear",
+      `Line ${line} would be the header, but ${quote(text)} in the column of value is an amount. If the file has no header, ` +
+        "set `header` to false (--no-header). If it has one, skip only the lines above it.",
+    );
   }
 
   #read(line: number, fields: readonly string[], columns: Columns): StatementRow | UnreadableRow {

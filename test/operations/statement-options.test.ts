@@ -94,6 +94,17 @@ describe("the options of reconcile", () => {
     expect(refusal({ edgeMs }).message).toContain("edgeMs");
   });
 
+  it("refuse an edge that covers the whole period, and a start of creations inside of it", () => {
+    const message = "edgeMs must be less than half of the period";
+    expect(refusal({ period: day, edgeMs: 12 * 3_600_000 }).message).toContain(message);
+    const createdFrom = new Date(Date.parse(day.from) + 1);
+    expect(refusal({ period: day, createdFrom }).message).toContain(
+      "must not be after the start of the period",
+    );
+    const widest = { period: day, edgeMs: 12 * 3_600_000 - 1, createdFrom: day.from };
+    expect(resolveStatementOptions(widest)).toMatchObject({ edgeMs: 43_199_999 });
+  });
+
   it("refuse statuses that are no list of strings", () => {
     for (const paidStatuses of ["paid", [1]])
       expect(refusal({ paidStatuses }).message).toContain("paidStatuses must be a list");

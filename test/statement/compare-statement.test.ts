@@ -1,5 +1,5 @@
 import { createPayments, MemoryStore, type Payment } from "tillkit";
-import { readStatement, compareStatement } from "tillkit/statement";
+import { readStatement, compareStatement, type StatementOptions } from "tillkit/statement";
 import { keepClaim } from "../../src/checkout/payment-claims.js";
 import { resolution } from "../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../src/store/exam/checks/steps.js";
@@ -536,6 +536,15 @@ ${row("", { value: "5", providerId: "MVK-5" })}\n${row("old-c", { providerId: ""
         to: "2024-05-03T02:00:00.000Z",
       });
     }
+  });
+
+  it("refuses limits that would leave out the payments of all days of the rows", async () => {
+    const store = await storeOf(paid("a1"), paid("b1", { completedAt: "2024-05-10T12:00:00.000Z" }));
+    const run = (options: StatementOptions) =>
+      compared(store, header, ["a1,,1475,KMF,,,2024-05-10"], { period: undefined, ...options });
+    expect((await run({ edgeMs: 43_199_999 })).found).toEqual(["missing_there b1"]);
+    for (const options of [{ edgeMs: 43_200_000 }, { createdFrom: "2024-05-10T00:00:00.001Z" }])
+      await expect(run(options)).rejects.toMatchObject({ code: "option_invalid" });
   });
 
   it("throws where no period is given and a row has no time, and where there is no row", async () => {

@@ -48,9 +48,11 @@ export const statementCommand: CommandDefinition = {
       'The prefix of this shop\'s clientIds. Rows with another prefix are counted, but not compared. Write "" if the ' +
       "shop has no prefix. Default: TILLKIT_CLIENT_ID_PREFIX.",
     "--edge <minutes>":
-      "Payments completed this close to the start or the end of the period may be on the neighbouring statement. Default: 0.",
+      "Payments completed this close to the start or the end of the period may be on the neighbouring statement. Less than half " +
+      "of the period. Default: 0.",
     "--created-from <time>":
-      "Reads only payments created at this time or later, to save time on a large store. Default: reads all payments.",
+      "Reads only payments created at this time or later, to save time on a large store. Not after the start of the period. " +
+      "Default: reads all payments.",
     ...formatOptions,
     "--temporary-directory <folder>":
       "The directory for temporary files. Default: the system's directory for temporary files.",

@@ -5,6 +5,7 @@ import { differenceKinds, type FindingKind } from "../result/finding.js";
 import {
   invalidOption,
   type Period,
+  refuseWideLimits,
   type ResolvedStatementOptions,
   type StatementProgress,
 } from "../../operations/statement-options.js";
@@ -82,7 +83,7 @@ export class RunState {
 
   /**
    * Returns the given period, or else the whole days of the rows. Throws `statement_unreadable` or
-   * `statement_period_missing` if no row has a time.
+   * `statement_period_missing` if no row has a time. Throws `option_invalid` if the limits are too wide.
    */
   period(): Period {
     const { period } = this.#options;
@@ -98,7 +99,9 @@ export class RunState {
       );
     if (this.#days === undefined) throw periodMissing("no period was given, and no row has a time");
     const { from, to } = this.#days;
-    return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+    const days = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+    refuseWideLimits(this.#options, days);
+    return days;
   }
 
   /**

@@ -316,13 +316,16 @@ describe("tillkit statement", () => {
     expect(await differences(...period)).toMatchObject({ missing_there: 1 });
     expect(await differences(...period, "--edge", "200")).not.toMatchObject({ missing_there: 1 });
     expect(await differences(...period, "--edge", "100")).toMatchObject({ missing_there: 1 });
-    const later = ["--created-from", "2024-05-11"];
-    expect(await differences(...period, ...later)).not.toMatchObject({ missing_there: 1 });
+    const sinceThe11th = ["--from", "2024-05-11", "--to", "2024-06-01"];
+    expect(await differences(...sinceThe11th)).toMatchObject({ missing_there: 1 });
+    const later = [...sinceThe11th, "--created-from", "2024-05-11"];
+    expect(await differences(...later)).not.toMatchObject({ missing_there: 1 });
   });
 
   it("reads the payments of a day of --created-from that begins in the offset of the statement", async () => {
     folder.write("first.csv", "clientId,value,currency\na,1475,KMF\n");
-    const sinceThe11th = [...period, "--created-from", "2024-05-11", "--json"];
+    const days = ["--from", "2024-05-11", "--to", "2024-06-01"];
+    const sinceThe11th = [...days, "--created-from", "2024-05-11", "--json"];
     const storedWith = async (...args: string[]) =>
       documentOf(await compare("first.csv", ...sinceThe11th, ...args)).stored;
     // The payments were created on May 10 at 10:00 UTC.

@@ -109,6 +109,21 @@ describe("a statement in CSV", () => {
     ]);
   });
 
+  it("takes no payment for the header where the columns are numbers and the line has an amount", async () => {
+    const columns = { clientId: 1, value: 2, currency: 3 };
+    for (const [text, format] of [
+      ["a,1475,KMF\nb,5,KMF", {}],
+      [`${header}\na,(1475.00),KMF\nb,5,KMF`, { skipLines: 1 }],
+      ["a;1 475,50;KMF\nb;5;KMF", { decimalSeparator: ",", groupSeparator: " " }],
+    ] satisfies [string, StatementFormat][])
+      await expect(rowsOf(text, { columns, ...format })).rejects.toMatchObject({
+        code: "statement_columns_unclear",
+        message: expect.stringContaining("in the column of value is an amount"),
+      });
+    expect(await textsFor("a,1475,KMF", { columns, header: false })).toEqual(["1 a 1475 KMF"]);
+    expect(await textsFor("Ref,2024 EUR,Cur\na,5,KMF", { columns })).toEqual(["2 a 5 KMF"]);
+  });
+
   it("loses no row of a file without a header, also where its first row begins like a comment", async () => {
     const format = { header: false, columns: { clientId: 1, value: 2 }, fixed: { currency: "KMF" } } as const;
     expect(await textsFor("# May\n#1001;1\n#1002;2\n# end", format)).toEqual([
@@ -169,6 +184,13 @@ describe("a statement in CSV", () => {
       '"id" and "paymentId" may both be the serviceId',
     ],
     ["two times", "clientId,value,currency,submittedAt,completedAt\na,1,KMF,,", {}, "may both be the time"],
+    [
+      "two statuses",
+      "clientId,value,currency,status,payment_status\na,1,KMF,,",
+      {},
+      "may both be the status",
+    ],
+    ["an amount and a total", "clientId,amount,total,currency\na,1,2,KMF", {}, "may both be the value"],
     ["a name twice", "clientId,v,v,currency\na,1,1,KMF", { columns: { value: "v" } }, '2 headers are "v"'],
     ["column 0", `${header}\na,1,KMF`, { columns: { value: 0 } }, "column numbers start at 1"],
   ] satisfies [string, string, StatementFormat, string][])(
