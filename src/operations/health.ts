@@ -95,7 +95,7 @@ export interface SpoolHealth {
 /** The parts and limits that the health depends on. */
 export interface HealthParts<Tx> extends Pick<Intake, "foreign"> {
   recorder: Pick<Intake["recorder"], "isStuck">;
-  keeper: Pick<Intake["keeper"], "keeping" | "retryRefused">;
+  keeper: Pick<Intake["keeper"], "keeping" | "leftBecause" | "retryRefused">;
   store: PaymentStore<Tx>;
   spool: { stats(): Promise<SpoolHealth> } | undefined;
   clock: Pick<ClockWatch, "look">;
@@ -215,15 +215,15 @@ async function readNothing<Tx>(store: PaymentStore<Tx>): Promise<true> {
 /** The message of each present reason. */
 type Found = Partial<Record<HealthReason["code"], string | false | undefined>>;
 function findInSpool<Tx>(
-  { keeper, spoolingDownAfterMs }: HealthParts<Tx>,
+  { keeper: { keeping, leftBecause }, spoolingDownAfterMs }: HealthParts<Tx>,
   { records, setAside }: Pick<SpoolHealth, "records" | "setAside"> = { records: 0, setAside: 0 },
 ): Found {
-  const { failingSince = Infinity } = keeper.keeping;
-  const failingMs = Math.round(performance.now() - failingSince);
+  const failingMs = Math.round(performance.now() - (keeping.failingSince ?? Infinity));
   const isTooLong = records > 0 && failingMs > spoolingDownAfterMs;
+  const why = leftBecause === undefined ? "." : because(leftBecause);
   return {
     spooling_too_long: isTooLong && `The store has accepted no webhook for ${failingMs} ms.`,
-    spool_waiting: records > 0 && `${records} webhooks wait in the spool.`,
+    spool_waiting: records > 0 && `${records} webhooks wait in the spool${why}`,
     spool_set_aside: setAside > 0 && `${setAside} webhooks were set aside.`,
   };
 }

@@ -151,6 +151,10 @@ describe("the reasons of the health", () => {
     const after = async (failingSince: number) =>
       messagesOf(await check({ spool: spoolOf(1), keeper: keeperIn({ failingSince }) }));
     expect(await after(9_000)).toEqual({ spool_waiting: "1 webhooks wait in the spool." });
+    const keeper = { ...keeperIn({}), leftBecause: new Error("a row is locked") };
+    expect(messagesOf(await check({ spool: spoolOf(2), keeper }))).toEqual({
+      spool_waiting: "2 webhooks wait in the spool: a row is locked.",
+    });
     expect(await after(8_999)).toMatchObject({
       spooling_too_long: "The store has accepted no webhook for 1001 ms.",
     });

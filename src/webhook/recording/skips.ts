@@ -8,6 +8,9 @@ const maxInRow = 10;
  */
 export class Skips {
   readonly #passed = new Set<string>();
+  /** The webhooks that the last drain has skipped, and those of the drain that runs. */
+  #before = new Set<string>();
+  #skipped = new Set<string>();
   #inRow: string[] = [];
   /** The webhooks that stopped the last drain. `undefined` if it was not stopped by skipped webhooks. */
   #stopping: readonly string[] | undefined;
@@ -18,6 +21,7 @@ export class Skips {
     for (const receiptId of this.#stopping ?? []) this.#passed.add(receiptId);
     this.#stopping = undefined;
     this.#inRow = [];
+    [this.#before, this.#skipped] = [this.#skipped, new Set()];
   }
 
   /** Must be called when the store has recorded a webhook. */
@@ -30,8 +34,14 @@ export class Skips {
     return this.#passed.has(receiptId);
   }
 
+  /** Returns whether the webhook would probably prevent the commit of a group. */
+  isSuspect(webhook: { receiptId: string }): boolean {
+    return this.isPassed(webhook) || this.#before.has(webhook.receiptId);
+  }
+
   /** Notes a webhook that is skipped. Returns `true` if the drain must stop instead. */
   add(receiptId: string): boolean {
+    this.#skipped.add(receiptId);
     this.#inRow.push(receiptId);
     if (this.#inRow.length <= maxInRow) return false;
     this.#stopping = this.#inRow;

@@ -25,8 +25,6 @@ export interface KeeperParts {
 
 /** The codes of errors with which the store refuses every webhook, and not only one. */
 const storeCodes: readonly ErrorCode[] = [
-  "store_busy",
-  "adapter_defective",
   "store_closed",
   "driver_missing",
   "option_invalid",
@@ -35,6 +33,9 @@ const storeCodes: readonly ErrorCode[] = [
   "database_refused",
   "database_unexamined",
 ];
+
+/** The codes of errors that may be about the whole store, or only about the row of one webhook. */
+const unclearCodes: readonly ErrorCode[] = ["store_unavailable", "adapter_defective", "store_busy"];
 
 /** The codes of errors that mean that the spool does not work. */
 const spoolCodes: readonly ErrorCode[] = ["spool_unavailable", "spool_full", "path_exposed"];
@@ -94,7 +95,8 @@ export class WebhookKeeper {
    * attacker could fill the spool with copies of one captured webhook.
    */
   readonly #waiting = new Map<string, WaitingWebhook>();
-  #isSpoolUnavailable = false;
+  /** The reason why the last drain left webhooks. `undefined` if it left none. */
+  leftBecause?: unknown;
   #isClosing = false;
   /** The present problem. An empty object means that there is none. */
   keeping: Keeping = {};
@@ -166,7 +168,7 @@ export class WebhookKeeper {
   #noteFailed(refused?: { arrival: Arrival; cause: unknown }): void {
     const { failingSince = performance.now() } = this.keeping;
     this.#refused = refused?.arrival;
-    const mayBeStore = hasCode(refused?.cause, "store_unavailable") || isOfStore(refused?.cause);
+    const mayBeStore = hasOneOf([...unclearCodes, ...storeCodes], refused?.cause);
     this.keeping = { failingSince, ...(refused && { refused: mayBeStore ? "store" : "webhook" }) };
   }
 
@@ -226,15 +228,14 @@ export class WebhookKeeper {
       this.#waiting.clear();
       this.#failures.clear();
     }
-    const isUnavailable = spoolCodes.some((code) => hasCode(leftBecause, code));
-    if (isUnavailable && !this.#isSpoolUnavailable)
+    if (hasOneOf(spoolCodes, leftBecause) && !hasOneOf(spoolCodes, this.leftBecause))
       this.#parts.notify("spool.unavailable", { error: leftBecause });
-    this.#isSpoolUnavailable = isUnavailable;
+    this.leftBecause = leftBecause;
   }
 
   /** Records webhooks in one commit, so that no later one is stored before an earlier one. */
   async #recordMany(webhooks: readonly SpooledWebhook[]): Promise<void> {
-    if (webhooks.some((webhook) => this.#skips.isPassed(webhook))) throw new SkippedError(triedBefore);
+    if (webhooks.some((webhook) => this.#skips.isSuspect(webhook))) throw new SkippedError(triedBefore);
     const receipts = await this.#parts.recorder.recordAll(webhooks.map(fromSpool));
     this.#noteRecorded(...receipts);
     for (const { receiptId } of webhooks) this.#failures.delete(receiptId);
@@ -247,10 +248,11 @@ export class WebhookKeeper {
       this.#noteRecorded(await this.#parts.recorder.record(fromSpool(webhook)));
       this.#failures.delete(webhook.receiptId);
     } catch (error) {
-      if (isOfStore(error) || (await this.#isProbeFailing())) throw error;
+      if (hasOneOf(storeCodes, error) || (await this.#isProbeFailing())) throw error;
       // The store may have come back just before the probe. Without a second try, later webhooks would be
       // recorded before this one.
-      if (!isSecondTry && hasCode(error, "store_unavailable")) return this.#recordOne(webhook, true);
+      const isUnclear = hasOneOf(unclearCodes, error) && !(error instanceof DeadlineError);
+      if (!isSecondTry && isUnclear) return this.#recordOne(webhook, true);
       this.#countFailure(webhook, error);
     }
   }
@@ -259,9 +261,11 @@ export class WebhookKeeper {
   #countFailure({ receiptId }: SpooledWebhook, error: unknown): never {
     const failures = this.#failures.get(receiptId) ?? { count: 0, recorded: -1 };
     this.#failures.set(receiptId, failures);
-    // `storeOver` throws `store_unavailable` for every refusal of its database, also of a single row. If the
-    // store has recorded another webhook since, the failure belongs to this webhook.
-    const mayBeStore = hasCode(error, "store_unavailable");
+    // `storeOver` throws `store_unavailable` or `adapter_defective` for every refusal of its database, also
+    // of a single row. If the store has recorded another webhook since, the failure belongs to this webhook.
+    const mayBeStore = hasOneOf(unclearCodes, error);
+    // A lock on the payment ends at some time, so it is no failure of the webhook.
+    if (error instanceof DeadlineError || hasCode(error, "store_busy")) failures.recorded = this.#recorded;
     if (!mayBeStore || failures.recorded < this.#recorded) {
       failures.count += 1;
       failures.recorded = this.#recorded;
@@ -273,7 +277,7 @@ export class WebhookKeeper {
       throw new SetAsideError(loggable(error).message, { cause: error });
     }
     if (!mayBeStore || this.#skips.add(receiptId)) throw error;
-    throw new SkippedError("The drain goes on without it.", { cause: error });
+    throw new SkippedError(loggable(error).message, { cause: error });
   }
 
   /** Resolves to whether the probe fails. A list of the drivers' error codes would never be complete. */
@@ -291,7 +295,6 @@ function fromSpool({ receiptId, receivedAt, rawBody, ...webhook }: SpooledWebhoo
   return { receiptId, receivedAt, rawBody, covers, message: readMessage({ rawBody, covers }) };
 }
 
-/** Returns whether the error means that the store accepts no webhooks, or not in time. */
-function isOfStore(error: unknown): boolean {
-  return error instanceof DeadlineError || storeCodes.some((code) => hasCode(error, code));
+function hasOneOf(codes: readonly ErrorCode[], error: unknown): boolean {
+  return codes.some((code) => hasCode(error, code));
 }

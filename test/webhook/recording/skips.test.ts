@@ -1,10 +1,15 @@
+import path from "node:path";
 import { storeOver } from "tillkit";
+import { type SqlTx } from "tillkit/sql";
 import { Skips } from "../../../src/webhook/recording/skips.js";
 import { memoryAdapter, type MemoryTransaction } from "../../store/over/memory-adapter.js";
 import { temporaryFiles } from "../../store/sql/support/temporary-files.js";
 import { closeAll, testKit } from "../../support/kit.js";
-import { completedBody, signed } from "../../support/webhooks.js";
+import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
+import { onEachServer, openPlace, openStore } from "../../promises/processes/databases.js";
 import { until } from "../../promises/processes/members.js";
+import { openSpool } from "../../../src/webhook/spool/spool.js";
+import { spooledOf } from "./keepers.js";
 
 const nextFile = temporaryFiles();
 afterEach(closeAll);
@@ -44,6 +49,18 @@ describe("the webhooks that a drain skips", () => {
     expect(skips.isPassed(named("r-0"))).toBe(false);
   });
 
+  it("are recorded without a group by the next drain, and not by the one after it", () => {
+    const skips = new Skips();
+    skips.add("r-0");
+    skips.start();
+    expect([named("r-0"), named("r-1")].map((one) => skips.isSuspect(one))).toEqual([true, false]);
+    skips.start();
+    expect(skips.isSuspect(named("r-0"))).toBe(false);
+    stop(skips, 0);
+    skips.start();
+    expect(skips.isSuspect(named("r-10"))).toBe(true);
+  });
+
   it("do not stop a drain if one was recorded between them", () => {
     const skips = new Skips();
     for (let n = 0; n < 10; n++) skips.add(`r-${n}`);
@@ -52,13 +69,16 @@ describe("the webhooks that a drain skips", () => {
   });
 });
 
-it("twelve webhooks that the database always refuses do not block the webhooks behind them", async () => {
+it.each([
+  ["the database", new Error("refused")],
+  ["the adapter", new RangeError("the item is too large")],
+])("twelve webhooks that %s always refuses do not block the webhooks behind them", async (_, refusal) => {
   const adapter = memoryAdapter();
   let isDown = true;
   const store = storeOver<MemoryTransaction>({
     ...adapter,
     write: async (changes, tx) => {
-      if (isDown || changes.some(({ value }) => value?.includes("bad-"))) throw new Error("refused");
+      if (isDown || changes.some(({ value }) => value?.includes("bad-"))) throw refusal;
       return adapter.write(changes, tx);
     },
   });
@@ -71,4 +91,51 @@ it("twelve webhooks that the database always refuses do not block the webhooks b
   const isRecorded = async () => (await store.webhooks({ clientId: "good", limit: 1 })).length > 0;
   await until(isRecorded, "the webhook behind the refused ones is recorded", 60_000);
   expect(await payments.health()).toMatchObject({ spool: { setAside: 0 } });
+});
+
+onEachServer("a locked payment", (kind) => {
+  it("a payment that another transaction locks does not block the spooled webhooks of others", async () => {
+    const place = await openPlace(kind);
+    const { store, folder, address } = place;
+    const directory = path.join(folder, "spool");
+    const spool = openSpool({ directory, maxBytes: 2 ** 20 });
+    for (const id of ["locked", "free"]) {
+      const { rawBody } = signed(completedBody({ clientId: id, id: `s-${id}` }));
+      await spool.append({ ...spooledOf(`r-${id}`), rawBody });
+      const payment = pendingPayment({ clientId: id, reference: id, serviceId: `s-${id}` });
+      await store.transaction((tx) => store.save(tx, { created: [payment] }));
+    }
+    await spool.close();
+    let unlock = (): void => {};
+    const held = new Promise<void>((resolve) => (unlock = resolve));
+    let isLocked = (): void => {};
+    const locked = new Promise<void>((resolve) => (isLocked = resolve));
+    const locking = store.transaction(async (tx) => {
+      await store.lock(tx, { clientIds: ["locked"] });
+      isLocked();
+      await held;
+    });
+    await locked;
+
+    const payments = testKit<never, SqlTx>({
+      store: openStore(address),
+      spool: { directory },
+      dispatch: { pollMs: 50 },
+      webhook: { recordTimeoutMs: 500 },
+    });
+    await payments.start({ keepAlive: false });
+    const isPaid = async (id: string) => (await payments.find(id))?.state === "completed";
+    await until(() => isPaid("free"), "the webhook behind the locked payment is recorded");
+    const tellsWhy = async () =>
+      (await payments.health()).reasons.some(({ message }) =>
+        /webhooks wait in the spool: The store did not commit/.test(message),
+      );
+    await until(tellsWhy, "the health tells why the other one waits");
+    unlock();
+    await locking;
+    await until(() => isPaid("locked"), "the other one is recorded when its payment is free");
+    expect((await payments.health()).spool).toMatchObject({ setAside: 0 });
+    await closeAll();
+    await place.remove();
+  });
 });

@@ -10,8 +10,6 @@ const fail = (cause: unknown) => () => Promise.reject(cause);
 
 describe("a spooled webhook that fails again and again", () => {
   it.each<ErrorCode>([
-    "store_busy",
-    "adapter_defective",
     "store_closed",
     "driver_missing",
     "option_invalid",
@@ -26,24 +24,33 @@ describe("a spooled webhook that fails again and again", () => {
       expect(await recordSpooled(spooledOf())).toEqual({ error, isGivenUp: false, isSkipped: false });
   });
 
-  it("is skipped where the database refuses it, and is given up once others were recorded twice meanwhile", async () => {
-    const { recordSpooled, surroundings } = keeperOf({
-      record: ({ receiptId, ...arrival }) =>
-        receiptId === "r-1" ? Promise.reject(away) : recorded({ receiptId, ...arrival }),
-      append: () => Promise.resolve(),
-    });
-    const skipped = { error: { cause: away }, isGivenUp: false, isSkipped: true };
-    for (let tries = 0; tries < 4; tries++) expect(await recordSpooled(spooledOf())).toMatchObject(skipped);
-    expect(await recordSpooled(spooledOf("r-2"))).toBe("recorded");
-    for (let tries = 0; tries < 4; tries++) expect(await recordSpooled(spooledOf())).toMatchObject(skipped);
-    expect(await recordSpooled(spooledOf("r-3"))).toBe("recorded");
-    expect(await recordSpooled(spooledOf())).toMatchObject({
-      error: { message: away.message, cause: away },
-      isGivenUp: true,
-    });
-    surroundings.record = recorded;
-    expect(await recordSpooled(spooledOf())).toBe("recorded");
-  });
+  it.each([
+    ["its database", away],
+    [
+      "its adapter",
+      new TillkitError("adapter_defective", "write threw a RangeError: the item is too large."),
+    ],
+  ])(
+    "is skipped where %s refuses it, and is given up once others were recorded twice meanwhile",
+    async (_, cause) => {
+      const { recordSpooled, surroundings } = keeperOf({
+        record: ({ receiptId, ...arrival }) =>
+          receiptId === "r-1" ? Promise.reject(cause) : recorded({ receiptId, ...arrival }),
+        append: () => Promise.resolve(),
+      });
+      const skipped = { error: { cause }, isGivenUp: false, isSkipped: true };
+      for (let tries = 0; tries < 4; tries++) expect(await recordSpooled(spooledOf())).toMatchObject(skipped);
+      expect(await recordSpooled(spooledOf("r-2"))).toBe("recorded");
+      for (let tries = 0; tries < 4; tries++) expect(await recordSpooled(spooledOf())).toMatchObject(skipped);
+      expect(await recordSpooled(spooledOf("r-3"))).toBe("recorded");
+      expect(await recordSpooled(spooledOf())).toMatchObject({
+        error: { message: cause.message, cause },
+        isGivenUp: true,
+      });
+      surroundings.record = recorded;
+      expect(await recordSpooled(spooledOf())).toBe("recorded");
+    },
+  );
 
   it("is tried again before later ones where the store came back between its failure and the probe", async () => {
     const { recordSpooled, surroundings } = keeperOf({
@@ -81,11 +88,24 @@ describe("a spooled webhook that fails again and again", () => {
     expect(await recordSpooled(spooledOf("r-12"))).toMatchObject({ isSkipped: true });
   });
 
-  it("stops the drain where the store did not commit in time, which says nothing about the webhook", async () => {
-    const error = new DeadlineError(1000);
-    const { recordSpooled } = keeperOf({ record: fail(error), append: () => Promise.resolve() });
-    for (let tries = 0; tries < 5; tries++)
-      expect(await recordSpooled(spooledOf())).toEqual({ error, isGivenUp: false, isSkipped: false });
+  it.each([
+    ["the store did not commit it in time", new DeadlineError(1000)],
+    ["another transaction holds its payment", new TillkitError("store_busy", "The payment is locked.")],
+  ])("is skipped and never given up where %s, however many others are recorded", async (_, cause) => {
+    const { recordSpooled, surroundings } = keeperOf({ append: () => Promise.resolve() });
+    for (let tries = 0; tries < 5; tries++) {
+      surroundings.record = fail(cause);
+      expect(await recordSpooled(spooledOf())).toMatchObject({
+        error: { cause },
+        isGivenUp: false,
+        isSkipped: true,
+      });
+      surroundings.record = recorded;
+      expect(await recordSpooled(spooledOf(`r-${tries + 2}`))).toBe("recorded");
+    }
+    surroundings.record = fail(cause);
+    surroundings.probe = fail(away);
+    expect(await recordSpooled(spooledOf())).toEqual({ error: cause, isGivenUp: false, isSkipped: false });
   });
 
   it("is never given up while the store can do nothing else either", async () => {
