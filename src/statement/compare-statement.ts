@@ -59,8 +59,8 @@ export interface StatementRun extends AsyncIterable<StatementFinding> {
  * Compares a settlement statement with the stored payments, in bounded memory. Writes nothing to the store.
  *
  * The run fails with `statement_period_missing` or `statement_unreadable`. The run fails with
- * `option_invalid` if the given period is probably wrong. The run also fails with an error of the store, of
- * the rows or of the signal.
+ * `option_invalid` if the given period or prefix is probably wrong, or a limit is too wide. The run also
+ * fails with an error of the store, of the rows or of the signal.
  *
  * @throws TillkitError `option_invalid` if an argument or an option is not valid
  */

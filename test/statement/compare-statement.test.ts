@@ -421,6 +421,21 @@ describe("a statement compared with stored payments", () => {
     expect(counts).toMatchObject({ missing_here: 0, missing_there: 1 });
   });
 
+  it("does not agree with a prefix that no row and no stored payment has", async () => {
+    const store = await storeOf(paid("shop1-a", { returnKeyHash: "ab".repeat(32) }));
+    const run = (clientIdPrefix: string, rows = [row("shop1-a"), row("shop1-x")]) =>
+      compared(store, header, rows, { clientIdPrefix });
+    await expect(run("shop-1")).rejects.toMatchObject({
+      code: "option_invalid",
+      message: expect.stringContaining("clientIdPrefix shop-1"),
+    });
+    expect((await run("shop1-")).found).toEqual(["missing_here shop1-x line 3"]);
+    // Two shops may share a store.
+    expect((await run("shop2-", [row("shop1-a"), row("shop2-x")])).found).toEqual([
+      "missing_here shop2-x line 3",
+    ]);
+  });
+
   it("counts every row of another shop, and names the lines of the first 20", async () => {
     const payments = createPayments(testOptions({ store: await storeOf(), clientIdPrefix: "shop1-" }));
     const rows = Array.from({ length: 22 }, (_, n) => ({

@@ -32,6 +32,8 @@ export class RunState {
   firstProblem: string | undefined;
   /** The number of payments that were completed in the period. */
   completed = 0;
+  /** The number of stored payments that were completed in the period, and have another shop's clientId. */
+  completedElsewhere = 0;
   readonly #options: ResolvedStatementOptions;
   readonly #foreignLines: number[] = [];
   #paymentsRead = 0;
@@ -106,11 +108,18 @@ export class RunState {
 
   /**
    * Throws `option_invalid` if the given period is probably wrong. This is the case if all times of rows are
-   * more than a day away from the period, and no payment was completed in the period.
+   * more than a day away from the period, and no payment was completed in the period. Also throws if the
+   * given prefix is probably wrong. All rows and all stored payments of the period are then of another shop.
    */
   expectPeriod({ from, to }: Period): void {
+    if (this.completed > 0) return;
+    const { foreign, read } = this.rows;
+    if (this.completedElsewhere > 0 && foreign > 0 && foreign === read)
+      throw invalidOption(
+        `No row and no payment of the period has the clientIdPrefix ${this.#options.clientIdPrefix}. Give the prefix of this shop.`,
+      );
     const { all, far } = this.#dated;
-    if (all === 0 || far < all || this.completed > 0) return;
+    if (all === 0 || far < all) return;
     throw invalidOption(
       `No row and no payment is of the period from ${from} to ${to}. Give the period of the statement.`,
     );

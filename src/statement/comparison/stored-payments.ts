@@ -100,7 +100,10 @@ export async function addCompletedPayments(
     for (const payment of page) {
       const completedAt = payment.completedAt ?? payment.updatedAt;
       if (completedAt < period.from || completedAt >= period.to) continue;
-      if (!isOfShop(payment, clientIdPrefix)) continue;
+      if (!isOfShop(payment, clientIdPrefix)) {
+        run.completedElsewhere += 1;
+        continue;
+      }
       run.completed += 1;
       run.totals.addPayment("stored", receivedOf(payment));
       await run.entries.add(paymentEntry(payment, completedAt));
