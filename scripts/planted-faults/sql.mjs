@@ -383,7 +383,7 @@ export const postgresFaults = [
   },
   {
     about: "a server of a cluster does not register again where another one was faster",
-    file: "store/sql/sql-store.ts",
+    file: "store/sql/tables/handlers.ts",
     from: 'hasCode(error, "store_conflict") || dialect.isDeadlock(error)',
     to: "dialect.isDeadlock(error)",
     test: handlers,

@@ -102,7 +102,8 @@ export interface PaymentStore<Tx = unknown> {
   /**
    * Stores, in its own transaction, the handlers that the store does not have yet. A new handler gets the
    * events that any process saves after that. With {@link Registration.since}, the handler also gets the
-   * stored events since that time for which it has no dispatch. The store does not change handlers that it
+   * stored events since its first registration for which it has no dispatch. The clocks of processes differ,
+   * so a store should remember the newest events of that moment. The store does not change handlers that it
    * already has. The kit repeats this call every ten seconds, so the call must not take longer when many
    * events wait.
    */

@@ -38,7 +38,7 @@ export interface Registration extends HandlerKey {
   /**
    * The time when this process first registered the handler: ISO 8601 UTC. Absent in the first registration.
    * The store may have forgotten the handler since then, for example because a backup was restored. The
-   * handler then also gets the events that were recorded at this time or later.
+   * handler then also gets the events since its first registration.
    */
   since?: string;
 }

@@ -21,6 +21,11 @@ export function namesWanting(handlers: readonly HandlerKey[], type: EventRecord[
   return [...new Set(handlers.filter((key) => wants(key, type)).map(({ name }) => name))];
 }
 
+/** Returns a string that no other handler has, because names of events contain no space. */
+export function handlerId({ event, name }: HandlerKey): string {
+  return `${event} ${name}`;
+}
+
 /** Returns the handlers that are not registered yet. */
 export function unknownAmong<Key extends HandlerKey>(
   handlers: readonly Key[],

@@ -1,6 +1,6 @@
 import { runLazily } from "../rules/run-lazily.js";
 import { setImmediate as nextIteration } from "node:timers/promises";
-import { errorFixes, hasCode, TillkitError } from "../../errors/index.js";
+import { errorFixes, TillkitError } from "../../errors/index.js";
 import {
   type Changes,
   type Claim,
@@ -35,7 +35,7 @@ import {
   takeDueInOneStatement,
 } from "./tables/dispatches.js";
 import { eventsPerRound, expandSome } from "./tables/expand-events.js";
-import { deleteHandlers, storeHandlers, summarizeHandlers, unknownHandlers } from "./tables/handlers.js";
+import { deleteHandlers, Registrations, summarizeHandlers } from "./tables/handlers.js";
 import { countWaiting, deadDispatches, dispatchesOfRun, historyOf, webhooksPage } from "./tables/history.js";
 import { findNamedPayments, lockKeys } from "./tables/lock-payments.js";
 import { type Database, type Tables } from "./tables/names.js";
@@ -71,6 +71,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   readonly wake?: (listener: () => void) => () => void;
   readonly #driver: Driver<Raw>;
   readonly #db: Database;
+  readonly #registrations: Registrations<Raw>;
   readonly #running = new Set<Promise<unknown>>();
   /** Limits the number of handlers' transactions, so that connections are left for everything else. */
   readonly #semaphore: Semaphore | undefined;
@@ -99,6 +100,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   constructor(driver: Driver<Raw>, tables: Tables) {
     this.#driver = driver;
     this.#db = { dialect: driver.dialect, tables };
+    this.#registrations = new Registrations(driver, this.#db);
     if (driver.handlerTransactions !== undefined) this.#semaphore = new Semaphore(driver.handlerTransactions);
     if (driver.wake) this.wake = (listener) => driver.wake!(listener);
   }
@@ -140,14 +142,7 @@ export class SqlStore<Raw> implements SqlPaymentStore<Raw> {
   }
 
   registerHandlers(handlers: readonly Registration[]): Promise<void> {
-    const { dialect } = this.#driver;
-    // In a Galera cluster, servers do not see each other's locks, so another one may store the same name.
-    const isClash = (error: unknown) => hasCode(error, "store_conflict") || dialect.isDeadlock(error);
-    const store = (tx: Transaction<Raw>): Promise<void> => storeHandlers(tx, this.#db, handlers);
-    return this.#use(async () => {
-      if ((await unknownHandlers(this.#driver.reader, this.#db, handlers)).length > 0)
-        await retryConflicts({ isDeadlock: isClash }, () => runTransaction(this.#driver, store, "upkeep"));
-    });
+    return this.#use(() => this.#registrations.register(handlers));
   }
 
   claim(options: ClaimOptions): Promise<Claim[]> {

@@ -1,5 +1,13 @@
 import { type EventRecord, type HandlerKey, type Registration, type RetireOptions } from "../../contract.js";
-import { isFinal, leftAfter, namesWanting, undone, unknownAmong, wants } from "../../rules/dispatches.js";
+import {
+  handlerId,
+  isFinal,
+  leftAfter,
+  namesWanting,
+  undone,
+  unknownAmong,
+  wants,
+} from "../../rules/dispatches.js";
 import { changeUpTo } from "../records/change-up-to.js";
 import { type Draft } from "../records/draft.js";
 import { keyOf, rangeOf } from "../records/keys.js";
@@ -51,10 +59,14 @@ export function dispatchKeysOf({ id: eventId, handlers }: StoredEvent): string[]
  * before their registration may save events after it. The record is stored, so that any process can later
  * make the missing dispatches.
  */
-interface Pending {
+interface Pending extends Newest {
   id: string;
   handlers: readonly Registration[];
-  /** The keys of the newest events before the registration. New handlers do not get these events. */
+}
+
+/** The newest events at the moment of a registration. The handlers do not get these and older events. */
+interface Newest {
+  /** The keys of the newest events. */
   before: readonly string[];
   /** The key of the oldest event of `before` in the index `event-times`. Absent if `before` is not full. */
   from?: string;
@@ -74,6 +86,8 @@ export class Events {
   readonly #records: KeyedRecords;
   /** The time, by `performance.now()`, at which this process first saw each pending registration. */
   #seen = new Map<string, number>();
+  /** The newest events at the first registration of each handler by this process. */
+  readonly #first = new Map<string, Newest>();
 
   constructor(records: KeyedRecords) {
     this.#records = records;
@@ -90,12 +104,15 @@ export class Events {
     const registered = await this.handlers(draft);
     await this.#dispatchPending(draft.get<Pending[]>(pendingKey) ?? [], registered);
     const unknown = unknownAmong(handlers, registered);
+    const first = handlers.filter(({ since }) => since === undefined);
+    if (unknown.length + first.length === 0) return;
+    const newest = await this.#newest();
+    for (const handler of first) this.#first.set(handlerId(handler), newest);
     if (unknown.length === 0) return;
     const forgotten = unknown.filter(({ since }) => since !== undefined);
     // Most of the work is done here, so that the call after the registration has little to do.
-    for (const handler of forgotten) await this.#dispatchSince(handler);
+    for (const handler of forgotten) await this.#dispatchForgotten(handler);
     const id = newId();
-    const newest = await this.#newest();
     await this.#records.change(async (change) => {
       await change.load([handlersKey, pendingKey]);
       const known = await this.handlers(change);
@@ -110,7 +127,16 @@ export class Events {
       change.put(pendingKey, [...others, { id, handlers: missing, ...newest } satisfies Pending]);
     });
     this.#seen.set(id, performance.now());
-    for (const handler of forgotten) await this.#dispatchSince(handler);
+    for (const handler of forgotten) await this.#dispatchForgotten(handler);
+  }
+
+  /**
+   * Gives a handler that the store had forgotten the events after its first registration. The clocks of the
+   * processes may differ, so the time of that registration decides only if this object does not know it.
+   */
+  #dispatchForgotten({ since = "", ...handler }: Registration): Promise<void> {
+    const before = this.#first.get(handlerId(handler));
+    return this.#dispatchMissing(handler, before ?? { before: [], from: keyOf("event-times", since) });
   }
 
   /**
@@ -124,7 +150,7 @@ export class Events {
       if (!this.#seen.has(id)) continue;
       // A handler that was retired after this registration gets no more events.
       for (const handler of handlers)
-        if (unknownAmong([handler], registered).length === 0) await this.#dispatchSince(handler, newest);
+        if (unknownAmong([handler], registered).length === 0) await this.#dispatchMissing(handler, newest);
     }
     this.#seen = seen;
     const isOver = ({ id }: Pending) => now - (seen.get(id) ?? now) >= maxTransactionMs;
@@ -147,8 +173,8 @@ export class Events {
     });
   }
 
-  /** Returns the fields `before` and `from` of a registration that begins now. */
-  async #newest(): Promise<Pick<Pending, "before" | "from">> {
+  /** Returns the newest events. */
+  async #newest(): Promise<Newest> {
     let from: string | undefined;
     const range = rangeOf(["event-times"], maxBefore, { reverse: true });
     const before = await this.#records.collect<string>(range, async (found, keys) => {
@@ -158,18 +184,10 @@ export class Events {
     return before.length < maxBefore || from === undefined ? { before } : { before, from };
   }
 
-  /**
-   * Makes missing dispatches of a handler. If the store had forgotten the handler, `since` is set, and the
-   * handler gets the events since then. Otherwise, the handler gets the events that were saved during its
-   * registration.
-   */
-  async #dispatchSince(
-    { since, ...handler }: Registration,
-    { before, from: oldest }: Pick<Pending, "before" | "from"> = { before: [] },
-  ): Promise<void> {
-    const from = since === undefined ? oldest : keyOf("event-times", since);
+  /** Makes missing dispatches of a handler, for the events that were saved after those in `before`. */
+  async #dispatchMissing(handler: HandlerKey, { before, from }: Newest): Promise<void> {
     const range = rangeOf(["event-times"], Infinity, from === undefined ? {} : { from });
-    const seen = new Set(since === undefined ? before : []);
+    const seen = new Set(before);
     const isMissing = (event: StoredEvent) =>
       wants(handler, event.type) && !event.handlers.includes(handler.name);
     const missing = await this.#records.collect<string>(range, async (found) => {

@@ -85,9 +85,9 @@ async function pruneEvents(
 /**
  * Returns the number of the first event that was recorded at a time or later. Uses a binary search, because
  * events are numbered in the order in which they are recorded. If a clock was set back, the number is not
- * exact. An event may then be pruned later, or be missing for a forgotten handler.
+ * exact. An event may then be pruned later.
  */
-export async function firstSeqSince(tx: Transaction, table: string, time: string): Promise<number> {
+async function firstSeqSince(tx: Transaction, table: string, time: string): Promise<number> {
   const ends = await tx.run<{ low: unknown; high: unknown }>(
     `select (select min(seq) from ${table}) as low, (select max(seq) + 1 from ${table}) as high`,
     [],

@@ -31,6 +31,20 @@ it("an event that was saved while a forgotten handler was registered gets its di
   expect(await store.claim({ handlers, limit: 10, leaseMs: 1000 })).toEqual([]);
 });
 
+it("a forgotten handler gets the events since its first registration, also those of a clock that is behind", async () => {
+  const records = new Map<string, StoredRecord>();
+  const store = storeOver(memoryAdapter(records));
+  const save = (id: string, recordedAt: string) =>
+    store.transaction((tx) => store.save(tx, { events: [{ ...event, id, recordedAt }] }));
+  await save("before", event.recordedAt);
+  await store.registerHandlers(handlers.map(({ since: _, ...handler }) => handler));
+  records.delete("handlers");
+  await save("after", "2026-03-01T08:00:00.000Z");
+  for (let call = 0; call < 2; call++) await store.registerHandlers(handlers);
+  const claims = await store.claim({ handlers, limit: 10, leaseMs: 1000 });
+  expect(claims.map(({ event: { id } }) => id)).toEqual(["after"]);
+});
+
 it("a new handler gets none of the events before it, also where these are more than a registration notes", async () => {
   const added = [{ event: "payment.overdue", name: "mail" }] as const;
   const store = storeOver(memoryAdapter());
