@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { applyMissingSteps, isNewest, type Schema } from "../schema/migrate.js";
 import { retryConflicts } from "../transaction/retry-conflicts.js";
@@ -22,14 +21,15 @@ const lockWaitSeconds = 60;
 /**
  * Upgrades the tables to the newest version. One process does this, and the others wait. The process claims a
  * row, because `get_lock` is valid only on one server of a cluster.
+ *
+ * @param holder - The name of the claim. A call with the same name continues after a lost connection.
  */
-export async function migrateMysql(session: Session, tables: Tables): Promise<void> {
+export async function migrateMysql(session: Session, tables: Tables, holder: string): Promise<void> {
   const { rows } = await session.run<{ version: string }>("select version() as version", []);
   // Both collations compare exactly, including trailing spaces. The two servers name them differently.
   const collation = rows[0]!.version.includes("MariaDB") ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin";
   const schema = mysqlSchema(tables, collation);
   const repeated = repeatable(session);
-  const holder = randomUUID();
   while (!(await isNewest(session, schema))) {
     if (!(await claim(repeated, schema, holder))) {
       await delay(pollMs);
@@ -58,7 +58,7 @@ async function withShortLockWaits(session: Session, run: () => Promise<void>): P
   }
 }
 
-/** Claims the migration by an insert. Resolves `false` if another process has a valid claim. */
+/** Claims the migration by an insert. Resolves `false` if another holder has a valid claim. */
 async function claim(
   session: Session,
   { tables: { meta }, createMeta }: Schema,
@@ -67,8 +67,9 @@ async function claim(
   const { now } = mysqlDialect;
   await session.run(createMeta, []);
   await session.run(
-    `delete from ${meta} where name = 'migrating' and substring_index(value, ' ', -1) < ${now}`,
-    [],
+    `delete from ${meta} where name = 'migrating'
+      and (value like ? or substring_index(value, ' ', -1) < ${now})`,
+    [`${holder} %`],
   );
   const { affected } = await session.run(
     `insert ignore into ${meta} (name, value) values ('migrating', concat(?, ' ', ${now} + ${claimMs}))`,

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { hasCode, TillkitError } from "../../../errors/index.js";
 import { because, hostOf } from "../../../shared/because.js";
 import { concealValues, type Dialect } from "../driver/dialect.js";
@@ -52,6 +53,8 @@ export class MysqlDriver implements Driver<MysqlConnection> {
   readonly #pipeline?: MysqlPipeline;
   readonly #own: boolean;
   readonly #prepared = new WeakSet<object>();
+  /** The name of this driver's claim of the migration. */
+  readonly #holder = randomUUID();
   readonly #answers: AnswerLimits;
   /** The functions that end the open transactions. */
   readonly #transactions = new Set<() => void>();
@@ -81,7 +84,8 @@ export class MysqlDriver implements Driver<MysqlConnection> {
       this.dialect.hasSeveralWriters = await hasSeveralWriters(this.reader);
       if (await isNewest(this.reader, mysqlSchema(this.#tables, ""))) return;
       // Only an upgrade may take long. Every other start must notice a connection that hangs.
-      await this.#onConnection((session) => migrateMysql(session, this.#tables), "migration");
+      const migrate = (session: Session) => migrateMysql(session, this.#tables, this.#holder);
+      await this.#onConnection(migrate, "migration");
     });
   }
 

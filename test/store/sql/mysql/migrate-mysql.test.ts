@@ -59,6 +59,34 @@ function examine(url: string): void {
     await store.close();
   });
 
+  it("continues after its own connection was lost, although its claim is still there", async () => {
+    const tablePrefix = tables.next();
+    let isCut = false;
+    const getConnection = async () => {
+      const connection = await pool.getConnection();
+      const cutting = Object.create(connection) as typeof connection;
+      cutting.query = ((sql: string, params: unknown[]) => {
+        if (!isCut && sql.includes(`create table if not exists ${tablePrefix}webhooks`)) {
+          isCut = true;
+          connection.destroy();
+        }
+        return connection.query(sql, params);
+      }) as typeof connection.query;
+      return cutting;
+    };
+    const store = mysqlStore({ getConnection } as unknown as typeof pool, { tablePrefix });
+    await expect(store.migrate()).rejects.toMatchObject({ code: "store_unavailable" });
+    const [claims] = await pool.query(
+      `update ${tablePrefix}meta set value = concat(substring_index(value, ' ', 1), ' ', ?)
+        where name = 'migrating'`,
+      [Date.now() + 3_600_000],
+    );
+    expect(claims).toMatchObject({ affectedRows: 1 });
+    await store.migrate();
+    expect(await store.find("nobody")).toBeUndefined();
+    await store.close();
+  });
+
   it("goes on after a process that died before it stored the version", async () => {
     const tablePrefix = tables.next();
     const first = mysqlStore(url, { tablePrefix });
@@ -89,7 +117,7 @@ function examine(url: string): void {
       return session.run(sql, params);
     };
     const startedAt = Date.now();
-    await migrateMysql({ run: run as Session["run"] }, tablesUnder(tablePrefix));
+    await migrateMysql({ run: run as Session["run"] }, tablesUnder(tablePrefix), "one");
     expect(until! - startedAt).toBeGreaterThan(50_000);
     expect(await claim()).toBe("another 1");
     connection.release();
@@ -110,7 +138,7 @@ function examine(url: string): void {
     ]) {
       await session.run(`set session lock_wait_timeout = ${own}`, []);
       during.length = 0;
-      await migrateMysql({ run: run as Session["run"] }, tablesUnder(tables.next()));
+      await migrateMysql({ run: run as Session["run"] }, tablesUnder(tables.next()), "one");
       expect(during.length).toBeGreaterThan(0);
       expect(during).toEqual(during.map(() => ({ seconds })));
       expect(await limit()).toEqual({ seconds: own });
