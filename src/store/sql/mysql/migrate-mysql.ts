@@ -30,7 +30,7 @@ export async function migrateMysql(session: Session, tables: Tables, holder: str
   const collation = rows[0]!.version.includes("MariaDB") ? "utf8mb4_nopad_bin" : "utf8mb4_0900_bin";
   const schema = mysqlSchema(tables, collation);
   const repeated = repeatable(session);
-  while (!(await isNewest(session, schema))) {
+  while (!(await isNewest(repeated, schema))) {
     if (!(await claim(repeated, schema, holder))) {
       await delay(pollMs);
       continue;

@@ -87,6 +87,21 @@ function examine(url: string): void {
     await store.close();
   });
 
+  it("reads the version again after a deadlock, as a cluster reports it beside a change of tables", async () => {
+    const tablePrefix = tables.next();
+    const connection = await pool.getConnection();
+    const session = sessionOn(connection);
+    let deadlocks = 0;
+    const run = async (sql: string, params: readonly unknown[]) => {
+      if (params[0] === "version" && deadlocks++ === 0) throw Object.assign(new Error(), { errno: 1213 });
+      return session.run(sql, params);
+    };
+    await session.run(`create table ${tablePrefix}meta (name varchar(64) primary key, value text)`, []);
+    await migrateMysql({ run: run as Session["run"] }, tablesUnder(tablePrefix), "one");
+    expect(deadlocks).toBeGreaterThan(1);
+    connection.release();
+  });
+
   it("goes on after a process that died before it stored the version", async () => {
     const tablePrefix = tables.next();
     const first = mysqlStore(url, { tablePrefix });
