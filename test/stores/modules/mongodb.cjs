@@ -11,7 +11,8 @@ module.exports.create = ({ prefix }, { storeOver }) => {
   const db = client.db(`${prefix}shop`);
   const ledger = db.collection("ledger");
   return {
-    store: storeOver({ ...mongodbAdapter(db), close: () => client.close() }),
+    // A busy machine can need longer than the default limit.
+    store: storeOver({ ...mongodbAdapter(db, "payment_records", 60_000), close: () => client.close() }),
     write: (tx, row) => tx.add((session) => ledger.insertOne({ ...row }, { session })),
     prepare: async () =>
       void (await db.createCollection("ledger", { validator: { attempt: { $type: "number" } } })),
