@@ -70,7 +70,15 @@ export interface Period {
   to: string;
 }
 
-const defaultPaidStatuses = ["completed", "paid", "settled", "success", "successful", "succeeded"];
+/** The statuses that mean "paid" if the option `paidStatuses` is not given. */
+export const defaultPaidStatuses: ReadonlySet<string> = new Set([
+  "completed",
+  "paid",
+  "settled",
+  "success",
+  "successful",
+  "succeeded",
+]);
 
 const optionNames = {
   period: 1,
@@ -86,11 +94,11 @@ const optionNames = {
 
 /** Checks the options and fills in defaults. Throws `option_invalid` if an option is not valid. */
 export function resolveStatementOptions(options: StatementOptions) {
-  const { period, paidStatuses = defaultPaidStatuses, edgeMs = 0, createdFrom } = options;
+  const { period, paidStatuses, edgeMs = 0, createdFrom } = options;
   const unknown = describeUnknown(options, optionNames) ?? describeUnknown(period, { from: 1, to: 1 });
   if (unknown !== undefined) throw invalidOption(unknown);
-  if (!Array.isArray(paidStatuses) || !paidStatuses.every((status) => typeof status === "string"))
-    throw invalidOption("paidStatuses must be a list of statuses.");
+  const isList = Array.isArray(paidStatuses) && paidStatuses.every((status) => typeof status === "string");
+  if (paidStatuses !== undefined && !isList) throw invalidOption("paidStatuses must be a list of statuses.");
   if (!Number.isFinite(edgeMs) || edgeMs < 0)
     throw invalidOption("edgeMs must be a number of milliseconds, 0 or more.");
   const resolved: Period | undefined = period && {
@@ -107,7 +115,9 @@ export function resolveStatementOptions(options: StatementOptions) {
   return {
     ...options,
     period: resolved,
-    paidStatuses: new Set(paidStatuses.map((status) => status.toLowerCase())),
+    paidStatuses: paidStatuses
+      ? new Set(paidStatuses.map((status) => status.toLowerCase()))
+      : defaultPaidStatuses,
     ...limits,
   };
 }

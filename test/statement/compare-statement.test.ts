@@ -280,6 +280,27 @@ describe("a statement compared with stored payments", () => {
     expect(other.found).toEqual([]);
   });
 
+  it("does not agree with statuses that it does not know where no row is paid", async () => {
+    const store = await storeOf(pending("a1"), pending("b1"));
+    const run = (statuses: string[], options: StatementOptions = {}) =>
+      compared(
+        store,
+        header,
+        statuses.map((status, n) => row(["a1", "b1"][n]!, { status })),
+        options,
+      );
+    await expect(run(["pending", "Confirmed"])).rejects.toMatchObject({
+      code: "option_invalid",
+      message: expect.stringContaining('"Confirmed"'),
+    });
+    expect((await run(["Confirmed"], { paidStatuses: ["confirmed"] })).found).toEqual([
+      "unpaid_here a1 line 2",
+    ]);
+    expect((await run(["declined"], { paidStatuses: ["paid"] })).found).toEqual([]);
+    expect((await run(["Pending", "failed"])).found).toEqual([]);
+    expect((await run(["declined", "completed"])).found).toEqual(["unpaid_here b1 line 3"]);
+  });
+
   it("finds several differences of one row, and counts its money one time", async () => {
     const store = await storeOf(pending("a"));
     const { found, summary } = await compared(store, header, [row("a", { value: "1" })]);

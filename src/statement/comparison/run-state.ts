@@ -3,13 +3,16 @@ import { isPaidBack, paysOrder } from "../../model/attempts.js";
 import { type Payment } from "../../model/payment.js";
 import { differenceKinds, type FindingKind } from "../result/finding.js";
 import {
+  defaultPaidStatuses,
   invalidOption,
   type Period,
   refuseWideLimits,
   type ResolvedStatementOptions,
   type StatementProgress,
 } from "../../operations/statement-options.js";
+import { isKnownStatus } from "../../model/status-order.js";
 import { dayMs } from "../../shared/date-time.js";
+import { quote } from "../../shared/quote.js";
 import { siblingEntry } from "./sort-entries.js";
 import { ExternalSort } from "../sorting/external-sort.js";
 import { type CheckedRow, type UnreadableRow } from "../statement-row.js";
@@ -34,6 +37,8 @@ export class RunState {
   completed = 0;
   /** The number of stored payments that were completed in the period, and have another shop's clientId. */
   completedElsewhere = 0;
+  /** Whether a row is paid, and the first status that the kit does not know. */
+  readonly #statuses: { isPaid: boolean; unknown?: string } = { isPaid: false };
   readonly #options: ResolvedStatementOptions;
   readonly #foreignLines: number[] = [];
   #paymentsRead = 0;
@@ -61,6 +66,26 @@ export class RunState {
 
   count(kind: FindingKind): void {
     this.totals.counts[kind] += 1;
+  }
+
+  noteStatus({ paid, status }: CheckedRow): void {
+    this.#statuses.isPaid ||= paid;
+    if (!paid && status && !isKnownStatus(status.toLowerCase())) this.#statuses.unknown ??= status;
+  }
+
+  /**
+   * Throws `option_invalid` if no row is paid by the default statuses, and a row has an unknown status. This
+   * status may mean "paid". The rows of payments that are unpaid here would then seem to agree. If a payment
+   * is paid here, a finding already shows the status.
+   */
+  expectPaid(): void {
+    const { isPaid, unknown } = this.#statuses;
+    if (this.totals.counts.unpaid_there > 0) return;
+    if (isPaid || unknown === undefined || this.#options.paidStatuses !== defaultPaidStatuses) return;
+    throw invalidOption(
+      `No row has a status that means paid, and a row has the status ${quote(unknown)}. Give the statuses that mean paid: ` +
+        "paidStatuses (--paid-status).",
+    );
   }
 
   /**
