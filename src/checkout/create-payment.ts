@@ -26,6 +26,8 @@ export interface CheckoutParts<Tx> extends IntentParts<Tx> {
   ready: () => Promise<void>;
   /** Decides webhooks that arrived before their payment was known. */
   rematch: (clientIds: readonly string[]) => Promise<void>;
+  /** Called after the commit of a new payment. */
+  onCreated?: (clientId: string) => void;
   /** The maximum number of creations in one transaction. */
   maxGroup: number;
   options: CheckoutOptions;
@@ -92,7 +94,10 @@ async function createPayment<Tx>(checkout: Checkout<Tx>, given: PaymentRequest):
   for (let round = 0; ; round++) {
     // The payment is stored first, because its webhook may arrive before the service's answer.
     const started = await intents.add({ request, clientId, returnKeyHash, giveUpAt });
-    if (started.kind === "created") return complete(checkout, started.payment, token);
+    if (started.kind === "created") {
+      checkout.onCreated?.(clientId);
+      return complete(checkout, started.payment, token);
+    }
     if (started.kind === "refused") throw started.error;
     if (started.kind === "reuse") {
       return { clientId: started.payment.clientId, checkoutUrl: started.checkoutUrl, reused: true };

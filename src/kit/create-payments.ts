@@ -84,7 +84,7 @@ export function createPayments<Covers extends SignedField, Tx>(
   });
   const background = createBackground(core, options, { dispatcher, intake, lookups, sweeper, watch });
   const subscriptions = createSubscriptions<Covers, Tx>(core, dispatcher);
-  const create = openCheckout(checkoutParts(core, options));
+  const create = openCheckout({ ...checkoutParts(core, options), onCreated: (id) => watch.noteCreated(id) });
   const receiving = {
     scheme: options.signature,
     now,

@@ -5,6 +5,7 @@ import { joinCalls } from "../shared/join-calls.js";
 import { storeInTime, withTimeout } from "../shared/with-timeout.js";
 import { type Receipt } from "../webhook/recording/arrival.js";
 import { type Spool } from "../webhook/spool/spool.js";
+import { type Tie } from "../webhook/spool/store-tie.js";
 import { type Core } from "./core.js";
 
 /** The parts of the kit that the watch uses. */
@@ -24,7 +25,7 @@ const checkMs = 10_000;
 /** The maximum time of a check. A call of the store that never ends would otherwise stop all later checks. */
 const maxCheckMs = 60_000;
 
-/** The length of a time slot. One webhook of each slot is remembered until the next check. */
+/** The length of a time slot. One row of each slot is remembered until the next check. */
 const slotMs = 500;
 
 /** The time after which the store is asked for its identity again. A call of the store may never end. */
@@ -34,6 +35,13 @@ const maxIdentifyMs = 30_000;
 const maxCloseMs = 2000;
 
 const maxRemembered = 2 * (checkMs / slotMs);
+
+/** A row of the store: the receiptId of a webhook, or the clientId of a payment. */
+type Row = Omit<Tie, "store">;
+
+function isSame(row: Row, other: Row | undefined): boolean {
+  return row.webhook === other?.webhook && row.payment === other?.payment;
+}
 
 /**
  * Returns a function that asks the store for its identity, with a limit of time. A drain of the spool, the
@@ -49,20 +57,20 @@ export function identifier<Tx>(
 
 /**
  * Notices that the store went back in time or was replaced, while the process runs or before its start. A
- * store keeps the row of each webhook forever. So if a row that the store acknowledged is gone, the store is
- * an older copy. The watch remembers the webhooks of the last seconds, and the spool's directory remembers
- * the last one.
+ * store keeps the rows of webhooks and payments forever. So if a row that the store acknowledged is gone, the
+ * store is an older copy. The watch remembers the rows of the last seconds, and the spool's directory
+ * remembers the last one.
  */
 export class StoreWatch<Tx> {
   readonly #parts: WatchParts<Tx>;
-  #recent: string[] = [];
+  #recent: Row[] = [];
   #slotEndsAt = -Infinity;
-  /** The newest webhook that a check has found in the store. */
-  #newest: string | undefined;
-  /** The webhook that the spool's directory remembers. */
-  #kept: string | undefined;
-  /** The webhook that an earlier process left in the spool's directory, until a check has asked for it. */
-  #recalled: string | undefined;
+  /** The newest row that a check has found in the store. */
+  #newest: Row | undefined;
+  /** The row that the spool's directory remembers. */
+  #kept: Row | undefined;
+  /** The row that another process left in the spool's directory, until a check has asked for it. */
+  #recalled: Row | undefined;
   #identity: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #checking: Promise<void> | undefined;
@@ -76,11 +84,19 @@ export class StoreWatch<Tx> {
   /** Remembers webhooks that the store has acknowledged. */
   noteRecorded(receipts: readonly Receipt[]): void {
     const last = receipts.findLast(({ outcome }) => outcome !== "duplicate" && outcome !== "spooled");
-    if (!last) return;
+    if (last) this.#note({ webhook: last.receiptId });
+  }
+
+  /** Remembers a payment that the store has acknowledged. */
+  noteCreated(clientId: string): void {
+    this.#note({ payment: clientId });
+  }
+
+  #note(row: Row): void {
     const now = performance.now();
     if (now < this.#slotEndsAt) this.#recent.pop();
     else this.#slotEndsAt = now + slotMs;
-    this.#recent.push(last.receiptId);
+    this.#recent.push(row);
     if (this.#recent.length > maxRemembered) this.#recent.shift();
   }
 
@@ -92,7 +108,7 @@ export class StoreWatch<Tx> {
   }
 
   /**
-   * Waits for the running check, and checks the last webhooks, so that the directory remembers the newest
+   * Waits for the running check, and checks the last rows, so that the directory remembers the newest
    * one. If the store does not answer, waits at most 2 s for each of the two checks.
    */
   async close(): Promise<void> {
@@ -114,9 +130,9 @@ export class StoreWatch<Tx> {
     const recent = this.#recent;
     this.#recent = [];
     try {
-      // The older ones are asked for each time. New webhooks may have been recorded in an older copy already.
-      const older = [this.#recalled, this.#newest].filter((receiptId) => receiptId !== undefined);
-      this.#newest = await storeInTime(this.#checkWebhooks([...older, ...recent]), maxCheckMs);
+      // The older ones are asked for each time. New rows may have been stored in an older copy already.
+      const older = [this.#recalled, this.#newest].filter((row) => row !== undefined);
+      this.#newest = await storeInTime(this.#checkRows([...older, ...recent]), maxCheckMs);
       this.#recalled = undefined;
     } catch (error) {
       this.#recent = [...recent, ...this.#recent].slice(-maxRemembered);
@@ -132,40 +148,53 @@ export class StoreWatch<Tx> {
     this.#identity = found;
   }
 
-  /**
-   * Returns the newest of these webhooks. If one of them is gone, reports this once, and returns `undefined`.
-   */
-  async #checkWebhooks(receiptIds: readonly string[]): Promise<string | undefined> {
-    for (const receiptId of receiptIds) {
-      const [found] = await this.#parts.store.webhooks({ receiptId, limit: 1 });
-      if (found) continue;
-      this.#tell(
-        `The store no longer has the webhook ${receiptId}, which it had recorded: it is an older copy.`,
-      );
-      return undefined;
+  /** Returns the newest of these rows. If one of them is gone, reports this once, and returns `undefined`. */
+  async #checkRows(rows: readonly Row[]): Promise<Row | undefined> {
+    let newest: { row: Row; at: string } | undefined;
+    for (const row of rows) {
+      const found = await this.#find(row);
+      if (!found) {
+        const name = row.webhook === undefined ? `payment ${row.payment}` : `webhook ${row.webhook}`;
+        this.#tell(`The store no longer has the ${name}, which it had recorded: it is an older copy.`);
+        return undefined;
+      }
+      // The row of another process may be newer than the rows of this process.
+      if (!newest || newest.row !== this.#recalled || found.at >= newest.at) newest = { row, ...found };
     }
-    return receiptIds.at(-1);
+    return newest?.row;
   }
 
-  /** Reads the webhook that the spool's directory remembers. The spool itself reports its own problems. */
+  /** Returns the time of a row, or `undefined` if the store does not have the row. */
+  async #find({ webhook, payment = "" }: Row): Promise<{ at: string } | undefined> {
+    const { store } = this.#parts;
+    if (webhook === undefined) {
+      const found = await store.find(payment);
+      return found && { at: found.createdAt };
+    }
+    const [found] = await store.webhooks({ receiptId: webhook, limit: 1 });
+    return found && { at: found.receivedAt };
+  }
+
+  /** Reads the row that the spool's directory remembers. The spool itself reports its own problems. */
   async #recall(): Promise<void> {
     const { spool } = this.#parts;
     const tie = await spool?.tie.read().catch((error: unknown) => {
-      // After an error of the store, `#keep` would replace a webhook that no check has asked for.
+      // After an error of the store, `#keep` would replace a row that no check has asked for.
       if (!spool.tie.problem) throw error;
       return undefined;
     });
-    if (this.#kept !== undefined || tie?.webhook === undefined) return;
-    this.#kept = this.#recalled = tie.webhook;
+    if (!tie || (tie.webhook ?? tie.payment) === undefined || isSame(tie, this.#kept)) return;
+    const { store: _, ...row } = tie;
+    this.#kept = this.#recalled = row;
   }
 
   async #keep(): Promise<void> {
     const { spool } = this.#parts;
-    const [store, webhook] = [this.#identity, this.#newest];
+    const [store, row] = [this.#identity, this.#newest];
     if (!spool || spool.tie.problem || store === undefined) return;
-    if (webhook === undefined || webhook === this.#kept) return;
-    await spool.tie.remember({ store, webhook });
-    this.#kept = webhook;
+    if (!row || isSame(row, this.#kept)) return;
+    await spool.tie.remember({ store, ...row });
+    this.#kept = row;
   }
 
   #tell(message: string): void {

@@ -273,6 +273,50 @@ describe("a store that went back in time", () => {
     expect(codesOf(await payments.health())).toEqual(["store_went_back"]);
   });
 
+  it("is told at the start, although the process that recorded the last webhook closed before another one", async () => {
+    const file = nextFile();
+    const [earlier, later] = [shopOn(file), shopOn(file)];
+    await Promise.all([earlier.payments.start(), later.payments.start()]);
+    await earlier.receive("1");
+    await earlier.payments.backup(`${file}.copy`);
+    // The two webhooks must not arrive in one millisecond.
+    const from = Date.now();
+    while (Date.now() === from) await setImmediate();
+    const { receiptId } = await later.receive("2");
+    await later.payments.close();
+    await earlier.payments.close();
+
+    const restart = shopOn(file);
+    await restart.payments.start();
+    await restart.payments.close();
+    await copyFile(`${file}.copy`, file);
+    const { payments } = shopOn(file);
+    const error = toldBy(payments);
+    await payments.start();
+    expect(await error).toMatchObject({ message: expect.stringContaining(receiptId) as string });
+    expect([earlier, later, restart].flatMap(({ told }) => told)).toEqual([]);
+  });
+
+  it("is told at the start also if it lost only a payment that was created", async () => {
+    const file = nextFile();
+    const { payments: first } = shopOn(file);
+    await first.start();
+    await first.backup(`${file}.copy`);
+    const order = { reference: "order-1", clientId: "c-1", total: { value: "1475", currency: "KMF" } };
+    await expect(first.create(order)).rejects.toMatchObject({ name: "PaymentCreationError" });
+    await first.close();
+
+    const restart = shopOn(file);
+    await restart.payments.start();
+    await restart.payments.close();
+    expect(restart.told).toEqual([]);
+    await copyFile(`${file}.copy`, file);
+    const { payments } = shopOn(file);
+    const error = toldBy(payments);
+    await payments.start();
+    expect(await error).toMatchObject({ message: expect.stringContaining("payment c-1") as string });
+  });
+
   it("is told at the start although a new webhook is recorded before the check", async () => {
     const file = nextFile();
     const before = shopOn(file);

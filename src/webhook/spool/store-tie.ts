@@ -17,6 +17,8 @@ export interface Tie {
   store: string;
   /** The receiptId of a webhook that was in the store when this file was written. */
   webhook?: string;
+  /** The clientId of a payment that was in the store when this file was written, if it was newer. */
+  payment?: string;
 }
 
 /** Binds a directory to one store, so that its webhooks are never recorded in another store. */
@@ -74,7 +76,7 @@ export class StoreTie {
     if (this.problem) throw this.problem;
   }
 
-  /** Writes the identity of the store, and the receiptId of a webhook in the store, into the file. */
+  /** Writes the identity of the store, and a webhook or payment in the store, into the file. */
   async remember(tie: Tie): Promise<void> {
     await this.#inTime(() => this.#directory.write(tieFile, JSON.stringify(tie), "rename"));
   }
@@ -109,8 +111,10 @@ export class StoreTie {
     const content = await ifFound(this.#directory.read(tieFile));
     if (!content) return undefined;
     try {
-      const { store, webhook } = JSON.parse(String(content)) as Tie;
-      if (typeof store === "string") return { store, ...(typeof webhook === "string" && { webhook }) };
+      const { store, webhook, payment } = JSON.parse(String(content)) as Tie;
+      if (typeof store !== "string") throw new TypeError("The file names no store.");
+      if (typeof payment === "string") return { store, payment };
+      return typeof webhook === "string" ? { store, webhook } : { store };
     } catch {
       // The error below reports the damage.
     }

@@ -357,13 +357,13 @@ export const planted = [
   {
     name: "a store that went back is not noticed",
     file: "kit/watch-store.js",
-    text: "if (found)",
-    by: "if (true)",
+    text: "if (!found)",
+    by: "if (false)",
   },
   {
     name: "the directory of the spool remembers no webhook",
     file: "kit/watch-store.js",
-    text: "await spool.tie.remember({ store, webhook });",
+    text: "await spool.tie.remember({ store, ...row });",
     by: "",
   },
   {
