@@ -166,13 +166,16 @@ export class Dispatcher<Tx> {
   async #claim(free: readonly HandlerKey[], maxEach: number): Promise<Claim[]> {
     const { notify, ready, leaseMs } = this.#options;
     const maxMs = leaseMs + maxClaimMs;
+    const unref = !this.#keepAlive;
+    const tooSlow = () =>
+      new TillkitError("store_unavailable", `The store did not answer a claim within ${maxMs} ms.`);
     try {
-      await ready();
+      await withTimeout(ready(), maxMs, tooSlow, { unref });
       const claiming = this.#claimNow(free, maxEach);
-      const claims = await withTimeout(claiming, maxMs, undefined, { unref: !this.#keepAlive });
+      const claims = await withTimeout(claiming, maxMs, undefined, { unref });
       if (claims) return claims;
       void this.#runLate(claiming);
-      throw new TillkitError("store_unavailable", `The store did not answer a claim within ${maxMs} ms.`);
+      throw tooSlow();
     } catch (error) {
       notify("store.unavailable", { during: "claim", error });
       return [];

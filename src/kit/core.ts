@@ -4,6 +4,7 @@ import { logNotices, Notices } from "../dispatch/notices.js";
 import { type SignedField } from "../model/signed-fields.js";
 import { type ClockWatch, watchClock } from "../shared/clock-watch.js";
 import { newId } from "../shared/new-id.js";
+import { storeInTime } from "../shared/with-timeout.js";
 import { type PaymentStore } from "../store/index.js";
 import { type RecordingParts } from "../webhook/recording/recording-parts.js";
 import { RefusedWebhooks } from "../webhook/refused-webhooks.js";
@@ -81,6 +82,9 @@ interface OpeningParts<Tx> {
  */
 const registeredAgainMs = 10_000;
 
+/** The maximum time of a registration. Otherwise, a call of the store that never ends would stop the kit. */
+const maxRegisterMs = 60_000;
+
 /**
  * Returns `ready()`, which opens the store and registers the handlers of this process, and `registerAgain()`.
  * `ready()` must be awaited before anything is recorded, because an event gets no dispatch for a handler name
@@ -98,7 +102,7 @@ function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningPar
     const at = now().toISOString();
     // The keys are in the order in which the handlers were added, so that each keeps its index.
     const keys = handlers.keys().map((key, index) => (since[index] ? { ...key, since: since[index] } : key));
-    await store.registerHandlers(keys);
+    await storeInTime(store.registerHandlers(keys), maxRegisterMs);
     for (let index = since.length; index < keys.length; index++) since.push(at);
   }
 

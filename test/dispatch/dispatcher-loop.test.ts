@@ -410,3 +410,17 @@ describe("the stop of a dispatcher", () => {
     expect(timers()).toBe(0);
   });
 });
+
+it("a dispatcher tells that the store does not open, and stops nevertheless", async () => {
+  const { dispatcher, notices, handlers } = setUp({ ready: () => new Promise(() => {}), leaseMs: 1000 });
+  handlers.add("payment.completed", () => undefined);
+  jest.useFakeTimers({ doNotFake: ["nextTick", "performance", "queueMicrotask", "setImmediate"] });
+  dispatcher.start({ keepAlive: false });
+  await iterations();
+  jest.advanceTimersByTime(6000);
+  jest.useRealTimers();
+  await iterations();
+  expect(notices).toMatchObject([
+    ["store.unavailable", { during: "claim", error: { code: "store_unavailable" } }],
+  ]);
+});

@@ -132,6 +132,27 @@ describe("the opening of the store", () => {
     expect(registered()).toEqual([1, 2, 3]);
   });
 
+  it("tries again after a registration that never ends", async () => {
+    const store = new MemoryStore();
+    const registerHandlers = jest.spyOn(store, "registerHandlers");
+    const isCalled = new Promise<void>((resolve) => {
+      registerHandlers.mockImplementationOnce(() => {
+        setImmediate(resolve);
+        return new Promise(() => {});
+      });
+    });
+    const core = coreOf({ store });
+    core.handlers.add("payment.completed", () => undefined);
+    jest.useFakeTimers({ doNotFake: ["nextTick", "performance", "queueMicrotask", "setImmediate"] });
+    const opening = core.ready();
+    await isCalled;
+    jest.advanceTimersByTime(60_000);
+    jest.useRealTimers();
+    await expect(opening).rejects.toMatchObject({ code: "store_unavailable" });
+    await core.ready();
+    expect(registerHandlers).toHaveBeenCalledTimes(2);
+  });
+
   it("registers the handlers again every ten seconds, with the time of their first registration, and waits for neither", async () => {
     const store = new MemoryStore();
     const registerHandlers = jest.spyOn(store, "registerHandlers");

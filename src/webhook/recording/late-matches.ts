@@ -1,7 +1,11 @@
 import { type Arrival, type Receipt } from "./arrival.js";
 import { GroupCommit } from "../../shared/group-commit.js";
+import { withTimeout } from "../../shared/with-timeout.js";
 import { type RecordingParts } from "./recording-parts.js";
 import { rematch } from "./rematch.js";
+
+/** The maximum time for which a sweep waits for a match, because a call of the store may never end. */
+const maxMatchMs = 10_000;
 
 /**
  * Matches webhooks again after their commit. The payment of a webhook may be stored between the decision and
@@ -52,9 +56,13 @@ export class LateMatches<Tx> {
     await Promise.all(this.#running);
   }
 
-  /** Remembers running work until it ends. No caller waits for this work, so its rejection is ignored. */
+  /**
+   * Remembers running work until it ends, or for `maxMatchMs`. No caller waits for this work, so its
+   * rejection is ignored.
+   */
   #track(work: Promise<unknown>): void {
-    const running: Promise<unknown> = work.catch(() => {}).finally(() => this.#running.delete(running));
+    const ended = withTimeout(work, maxMatchMs, undefined, { unref: true }).catch(() => {});
+    const running: Promise<unknown> = ended.finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
 

@@ -251,6 +251,22 @@ describe("a recorder", () => {
     expect((await outcomesOf(store)).toSorted()).toEqual(["r-1 stale", "r-2 applied"]);
   });
 
+  it("lets a sweep wait for 10 s for a match that never ends", async () => {
+    const store = new ChangedRecord();
+    store.change = async (_, plain) => {
+      const isRecorded = await plain();
+      store.transaction = () => new Promise(() => {});
+      return isRecorded;
+    };
+    const { recorder } = recorderOf(store);
+    jest.useFakeTimers({ doNotFake: ["nextTick", "performance", "queueMicrotask", "setImmediate"] });
+    await recorder.record(arrivalOf());
+    const matched = recorder.matched();
+    jest.advanceTimersByTime(10_000);
+    jest.useRealTimers();
+    await expect(matched).resolves.toBeUndefined();
+  });
+
   it("leaves a parked webhook as it is where another process matched it before the lock of its payment", async () => {
     const store = new MemoryStore();
     const { recorder, parts, announced } = recorderOf(store);
