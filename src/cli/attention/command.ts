@@ -227,7 +227,9 @@ async function change(
   const { entry, changed } = await payments.attend(args.object!, action);
   output.printJson({ entry, changed });
   const last = entry.changes.at(-1);
-  output.print(`${entry.id}: ${last?.did} by ${last?.by}${changed ? "" : " (this was done before)"}`);
+  output.print(
+    oneLine(`${entry.id}: ${last?.did} by ${last?.by}${changed ? "" : " (this was done before)"}`),
+  );
   return 0;
 }
 
@@ -240,9 +242,8 @@ async function settleEntry(payments: Payments, args: Arguments, context: InputCo
   const { entry, changed } = await payments.attend(args.object!, { ...action, dryRun: true });
   if (changed && !args.has("apply")) {
     printEntries([entry], args, output);
-    output.print(
-      `\n${action.by} settles the entry: ${action.reason}. This action moves no money and fulfils no order.`,
-    );
+    const settles = oneLine(`${action.by} settles the entry: ${action.reason}.`);
+    output.print(`\n${settles} This action moves no money and fulfils no order.`);
     if (!(await confirms("Settle this entry?", args, context))) {
       output.printJson({ entry, changed: false, dryRun: true });
       output.print("Nothing was changed; --apply settles the entry.");

@@ -147,6 +147,8 @@ describe("tillkit attention", () => {
   it("takes, hides and notes an entry, and lists it by its person, in JSON too", async () => {
     const taken = await attention(["assign", "paid_late:c-1", "--by", "Amina"]);
     expect([taken.code, taken.stdout]).toEqual([0, "paid_late:c-1: assigned by Amina\n"]);
+    const forged = await attention(["assign", "mismatched:c-2", "--by", "A\nB", "--to", ""]);
+    expect(forged.stdout.trimEnd().split("\n")).toHaveLength(1);
     await attention(["note", "paid_late:c-1", "--by", "Said", "--reason", "the customer called"]);
     await attention(["snooze", "overdue:c-2", ...who, "--until", tomorrow()]);
     const listed = documentOf(await attention(["list", "--json", "--assigned", "Amina"]));
