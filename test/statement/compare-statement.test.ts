@@ -589,6 +589,10 @@ ${row("", { value: "5", providerId: "MVK-5" })}\n${row("old-c", { providerId: ""
       await expect(compared(store, header, lines, { period: undefined })).rejects.toMatchObject({
         code: "statement_period_missing",
       });
+    const others = { period: undefined, clientIdPrefix: "shop2-" };
+    await expect(compared(store, header, [row("a")], others)).rejects.toThrow(
+      "no row of this shop has a time",
+    );
   });
 
   it("says that no row could be read, and why the first could not", async () => {

@@ -110,7 +110,8 @@ export class RunState {
 
   /**
    * Returns the given period, or else the whole days of the rows. Throws `statement_unreadable` or
-   * `statement_period_missing` if no row has a time. Throws `option_invalid` if the limits are too wide.
+   * `statement_period_missing` if no row of this shop has a time. Throws `option_invalid` if the limits are
+   * too wide.
    */
   period(): Period {
     const { period } = this.#options;
@@ -124,7 +125,8 @@ export class RunState {
         `${bad === read ? "None" : `Only ${read - bad}`} of the statement's ${read} rows can be read. ${this.firstProblem}`,
         { fix: "Give the format of the statement: the columns, the separators and the time format." },
       );
-    if (this.#days === undefined) throw periodMissing("no period was given, and no row has a time");
+    if (this.#days === undefined)
+      throw periodMissing("no period was given, and no row of this shop has a time");
     const { from, to } = this.#days;
     const days = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
     refuseWideLimits(this.#options, days);
