@@ -151,10 +151,11 @@ describe("retireHandler", () => {
       expect(await other.retireHandler("books")).toBe(1);
       isRetired();
       await over;
-      await saved(place.store, { events: [event("e2")] });
       await worker.close();
 
       expect(runs).toBe(1);
+      const handlers = [{ event: "*", name: "books" }] as const;
+      expect(await place.store.claim({ handlers, limit: 1, leaseMs: 1 })).toEqual([]);
       expect(await place.ledger()).toEqual([]);
       expect(await states()).toEqual([{ event_id: "e1", state: "retired" }]);
       const { entries } = await other.history("c-1");
