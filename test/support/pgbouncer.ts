@@ -13,8 +13,11 @@ export function pgbouncerIsMissing(): string | undefined {
   return existsSync(program) ? undefined : `${program} is not installed`;
 }
 
-/** Starts a PgBouncer that shares one session of the server among all clients, in transaction mode. */
-export async function startPgbouncer(target: string): Promise<{ url: string; stop: () => Promise<void> }> {
+/** Starts a PgBouncer that shares one session of the server among all clients. */
+export async function startPgbouncer(
+  target: string,
+  mode: "transaction" | "statement" = "transaction",
+): Promise<{ url: string; stop: () => Promise<void> }> {
   const folder = mkdtempSync(path.join(tmpdir(), "tillkit-pgbouncer-"));
   // It refuses to run as root. It then runs as another user, who needs access to the folder.
   chmodSync(folder, 0o755);
@@ -33,7 +36,7 @@ listen_addr = 127.0.0.1
 listen_port = ${own}
 unix_socket_dir =
 auth_type = any
-pool_mode = transaction
+pool_mode = ${mode}
 default_pool_size = 1
 max_client_conn = 200
 `,

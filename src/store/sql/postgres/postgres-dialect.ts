@@ -42,6 +42,11 @@ export const postgresDialect: Dialect = {
     if (isSharedSession(error))
       return new TillkitError("store_unavailable", sharedSessions, { cause: error });
     if (code === "25P03") return new TillkitError("store_unavailable", idledTooLong, { cause: error });
+    if (code === "08P01" && error instanceof Error && error.message.includes("statement pooling"))
+      return new TillkitError("store_unavailable", statementPooling, {
+        cause: error,
+        fix: "Set pool_mode of PgBouncer to transaction or session.",
+      });
     if (isUnreachable(error))
       return new TillkitError("store_unavailable", `PostgreSQL cannot be reached${because(error, place)}`, {
         cause: error,
@@ -62,6 +67,9 @@ export const postgresDialect: Dialect = {
 const sharedSessions =
   "A pooler shares PostgreSQL's sessions, so the kit goes on without prepared statements. Set preparedStatements: false, or ?preparedStatements=false in the address; or set " +
   "max_prepared_statements of PgBouncer 1.21 or newer.";
+
+const statementPooling =
+  "A pooler gives each client a session for only one statement, so no transaction is possible.";
 
 const idledTooLong =
   "PostgreSQL ended a transaction that was idle for longer than idle_in_transaction_session_timeout. Make slow calls before its " +

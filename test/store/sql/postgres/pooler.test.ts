@@ -75,4 +75,17 @@ function examine(url: string): void {
     await until(() => Promise.resolve(seen.length > 0), "a run of the handler");
     expect(seen).toEqual(["c-1"]);
   });
+
+  it("is refused in statement mode, in which no transaction can be open", async () => {
+    const inStatements = await startPgbouncer(url, "statement");
+    const store = postgresStore(inStatements.url, { tablePrefix: tables.next() });
+    const refused = { code: "store_unavailable", fix: expect.stringMatching(/pool_mode/) as string };
+    try {
+      await expect(store.migrate()).rejects.toMatchObject(refused);
+      await expect(store.transaction(() => Promise.resolve())).rejects.toMatchObject(refused);
+    } finally {
+      await store.close();
+      await inStatements.stop();
+    }
+  });
 }
