@@ -141,16 +141,16 @@ async function dispatchMissing(
 
 /**
  * Returns the condition that event `e` is not older than these events. An older copy has only the oldest of
- * them, or none. Their numbers are the same as before, and later events have other ids.
+ * them, or none. Their numbers are the same as before, and later events have other ids. If there were no
+ * older events, the condition has no value, so `allOf` leaves it out.
  */
 async function isAfter(
   tx: Transaction,
   { dialect, tables }: Database,
   { ids, from }: Newest,
 ): Promise<Fragment> {
-  if (from === undefined) return { sql: "e.seq >= ?", params: [0] };
   const since = { sql: "e.recorded_at >= ?", params: [from] };
-  if (ids.size === 0) return since;
+  if (from === undefined || ids.size === 0) return since;
   const which = dialect.among("id", [...ids]);
   const { rows } = await tx.run<{ oldest: unknown }>(
     `select min(seq) as oldest from ${tables.events} where ${which.sql}`,
