@@ -5,6 +5,9 @@ import { type Database, type Tables } from "./names.js";
 /** The maximum number of events in one round of expansion. */
 export const eventsPerRound = 500;
 
+/** The time after which an expansion starts no further round. Registrations wait for running expansions. */
+const maxRoundsMs = 250;
+
 /** Returns the condition that event `e` has no dispatches yet and may get some. */
 export function isUnexpanded({ dialect, tables }: Database): string {
   return dialect.commitsInOrder ? `e.seq > ${lastExpanded(tables)}` : "e.unexpanded = 1";
@@ -38,11 +41,12 @@ function lastExpanded(tables: Tables): string {
 /** Gives events a dispatch for each known handler that wants them. Returns the number of events. */
 export async function expandSome(tx: Transaction, db: Database): Promise<number> {
   await keepHandlers(tx, db);
+  const endsAt = performance.now() + maxRoundsMs;
   let expanded = 0;
   for (let round = 0; round < db.dialect.maxExpansionRounds; round++) {
     const count = await expandRound(tx, db);
     expanded += count;
-    if (count < eventsPerRound) break;
+    if (count < eventsPerRound || performance.now() > endsAt) break;
   }
   return expanded;
 }
