@@ -62,6 +62,15 @@ describe("fees, net amounts and payouts of a statement", () => {
     expect(findings).toMatchObject([{ kind: "payout_differs", difference }]);
   });
 
+  it("do not count a payment without ids as a part of a payout with a minus", async () => {
+    const differing = async (...lines: string[]) => {
+      const { findings } = await findingsOf([...lines, ",-15.00,,,EUR,P1"]);
+      return findings.filter(({ kind }) => kind === "payout_differs");
+    };
+    expect(await differing("a,10.00,,,EUR,P1", ",5.00,,,EUR,P1")).toMatchObject([{ difference: "5.00" }]);
+    expect(await differing(",5.00,,,EUR,P1", ",10.00,,,EUR,P1")).toMatchObject([{ difference: "-15.00" }]);
+  });
+
   it("say nothing of a payout that the statement does not list, and count rows of other shops in it", async () => {
     expect((await findingsOf(good)).findings).toEqual([]);
     const other = await findingsOf(["other-1,2.00,,,EUR,P1", "a,10.00,,,EUR,P1", ",12.00,,,EUR,P1"], {

@@ -51,11 +51,13 @@ export async function* findPayouts(run: RunState): AsyncGenerator<StatementFindi
       ];
       if (group?.currency !== currency || group.payout !== payout) {
         yield* findingOf(run, group);
-        group = { currency, payout, line, paidOut: 0n, rows: 0n, isListed: false };
+        group = { currency, payout, line, positive: 0n, negative: 0n, rows: 0n, isListed: false };
       }
       group.isListed ||= side === 0;
-      if (side === 0) group.paidOut += BigInt(units);
-      else group.rows += BigInt(units);
+      const amount = BigInt(units);
+      if (side === 1) group.rows += amount;
+      else if (amount < 0n) group.negative += amount;
+      else group.positive += amount;
     }
   }
   yield* findingOf(run, group);
@@ -67,16 +69,22 @@ interface Payout {
   payout: string;
   /** The line of the payout itself, if the statement lists it. */
   line: number;
-  paidOut: bigint;
+  /** The sums of the payout's own rows, by their signs. */
+  positive: bigint;
+  negative: bigint;
+  /** The sum of the net amounts of the other rows. */
   rows: bigint;
   isListed: boolean;
 }
 
 function findingOf(run: RunState, group: Payout | undefined): StatementFinding[] {
-  // Some statements write payouts with a minus, because the money leaves the account.
-  if (!group?.isListed || group.rows === group.paidOut || group.rows === -group.paidOut) return [];
-  const { currency, payout, line, rows } = group;
-  const paidOut = group.paidOut < 0n && rows > 0n ? -group.paidOut : group.paidOut;
+  if (!group?.isListed) return [];
+  const { currency, payout, line, positive, negative, rows } = group;
+  // Some statements write payouts with a minus, because the money leaves the account. A row with a plus is
+  // then a payment without ids. The payment must not count as a part of the payout.
+  const sum = negative === 0n ? positive : negative;
+  if (rows === sum || rows === -sum) return [];
+  const paidOut = sum < 0n && rows > 0n ? -sum : sum;
   run.count("payout_differs");
   const statement = { value: decimalOf(paidOut, currency), currency };
   const difference = decimalOf(paidOut - rows, currency);
