@@ -59,8 +59,8 @@ export interface StatementRun extends AsyncIterable<StatementFinding> {
  * Compares a settlement statement with the stored payments, in bounded memory. Writes nothing to the store.
  *
  * The run fails with `statement_period_missing` or `statement_unreadable`. The run fails with
- * `option_invalid` if the given period or prefix is probably wrong, if a limit is too wide, or if no row has
- * a known status. The run also fails with an error of the store, of the rows or of the signal.
+ * `option_invalid` if the given period or prefix is probably wrong, if a limit is too wide, or if a row's
+ * status is not known. The run also fails with an error of the store, of the rows or of the signal.
  *
  * @throws TillkitError `option_invalid` if an argument or an option is not valid
  */
@@ -88,7 +88,7 @@ export async function* findings(
     const named = createRowNamer(store, options.clientIdPrefix);
     for await (const batch of inBatches(rows))
       yield* compareBatch(store, run, await Promise.all(batch.map(named)), options);
-    run.expectPaid();
+    run.expectKnownStatuses();
     const period = run.period();
     await addCompletedPayments(store, run, period, options);
     run.expectPeriod(period);
@@ -172,9 +172,9 @@ async function addRow(run: RunState, row: CheckedRow, stored: StoredPayments): P
   // The time of a payout may be after the period, so it is not noted.
   if (row.kind === "payout") return fees;
   run.noteTime(row);
-  run.noteStatus(row);
   const { payment, kinds } = comparison;
   if (!row.paid && kinds.length === 0) run.rows.unpaid += 1;
+  if (!row.paid && (kinds.length === 0 || row.kind === "refund")) run.noteUnpaid(row);
   if (row.kind === "refund") {
     if (!row.paid) return fees;
     for (const kind of kinds) run.count(kind);

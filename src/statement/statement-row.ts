@@ -2,6 +2,7 @@ import { minorUnit } from "../model/currencies.js";
 import { isDateTime, offsetMsOf } from "../shared/date-time.js";
 import { fitsCurrency, isAmount, readSign } from "../model/money.js";
 import { type Payment } from "../model/payment.js";
+import { isKnownStatus } from "../model/status-order.js";
 import { quote } from "../shared/quote.js";
 
 /** One row of a settlement statement. Each row is checked before it is compared. */
@@ -139,6 +140,19 @@ const refundStatuses: ReadonlySet<string> = new Set([
   "reversal",
   "chargeback",
 ]);
+
+/** Statuses that mean "not paid", besides those of the service. They contain letters only. */
+const unpaidStatuses: ReadonlySet<string> = new Set(
+  `aborted abandoned authorized blocked chargeback created declined error inprogress incomplete initiated new
+  open pendingapproval processing refunded refused rejected reversed started timedout timeout unpaid unsuccessful
+  void voided waiting`.split(/\s+/),
+);
+
+/** Returns whether a status is known to mean "not paid". */
+export function meansUnpaid(status: string): boolean {
+  const plain = status.toLowerCase().replaceAll(/[^\p{L}]/gu, "");
+  return isKnownStatus(plain) || unpaidStatuses.has(plain);
+}
 
 function isNegative(value: unknown): boolean {
   return typeof value === "string" && readSign(value).isNegative;

@@ -280,7 +280,7 @@ describe("a statement compared with stored payments", () => {
     expect(other.found).toEqual([]);
   });
 
-  it("does not agree with statuses that it does not know where no row is paid", async () => {
+  it("does not agree with an unknown status that may mean paid", async () => {
     const store = await storeOf(pending("a1"), pending("b1"));
     const run = (statuses: string[], options: StatementOptions = {}) =>
       compared(
@@ -298,7 +298,16 @@ describe("a statement compared with stored payments", () => {
     ]);
     expect((await run(["declined"], { paidStatuses: ["paid"] })).found).toEqual([]);
     expect((await run(["Pending", "failed"])).found).toEqual([]);
-    expect((await run(["declined", "completed"])).found).toEqual(["unpaid_here b1 line 3"]);
+    expect((await run(["Timed out", "completed"])).found).toEqual(["unpaid_here b1 line 3"]);
+    await expect(run(["completed", "Confirmed"])).rejects.toMatchObject({
+      code: "option_invalid",
+      message: expect.stringContaining('Line 3 has the status "Confirmed"'),
+    });
+    const refund = row("a1", { value: "-1475", status: "refund_done" });
+    await expect(compared(await storeOf(paid("a1")), header, [row("a1"), refund])).rejects.toMatchObject({
+      code: "option_invalid",
+      message: expect.stringContaining('"refund_done"'),
+    });
   });
 
   it("finds several differences of one row, and counts its money one time", async () => {

@@ -10,12 +10,11 @@ import {
   type ResolvedStatementOptions,
   type StatementProgress,
 } from "../../operations/statement-options.js";
-import { isKnownStatus } from "../../model/status-order.js";
 import { dayMs } from "../../shared/date-time.js";
 import { quote } from "../../shared/quote.js";
 import { siblingEntry } from "./sort-entries.js";
 import { ExternalSort } from "../sorting/external-sort.js";
-import { type CheckedRow, type UnreadableRow } from "../statement-row.js";
+import { type CheckedRow, meansUnpaid, type UnreadableRow } from "../statement-row.js";
 import { type StatementSummary } from "../result/summary.js";
 import { Totals } from "../result/totals.js";
 
@@ -37,8 +36,8 @@ export class RunState {
   completed = 0;
   /** The number of stored payments that were completed in the period, and have another shop's clientId. */
   completedElsewhere = 0;
-  /** Whether a row is paid, and the first status that the kit does not know. */
-  readonly #statuses: { isPaid: boolean; unknown?: string } = { isPaid: false };
+  /** The first status of an unpaid row without a finding that perhaps means "paid". */
+  #unclearStatus: { status: string; line: number } | undefined;
   readonly #options: ResolvedStatementOptions;
   readonly #foreignLines: number[] = [];
   #paymentsRead = 0;
@@ -68,22 +67,22 @@ export class RunState {
     this.totals.counts[kind] += 1;
   }
 
-  noteStatus({ paid, status }: CheckedRow): void {
-    this.#statuses.isPaid ||= paid;
-    if (!paid && status && !isKnownStatus(status.toLowerCase())) this.#statuses.unknown ??= status;
+  /** Notes the status of an unpaid row that has no finding. */
+  noteUnpaid({ status = "", line }: CheckedRow): void {
+    if (!meansUnpaid(status)) this.#unclearStatus ??= { status, line };
   }
 
   /**
-   * Throws `option_invalid` if no row is paid by the default statuses, and a row has an unknown status. This
-   * status may mean "paid". The rows of payments that are unpaid here would then seem to agree. If a payment
-   * is paid here, a finding already shows the status.
+   * Throws `option_invalid` if a row without a finding has an unknown status, and the default statuses are
+   * used. This status may mean "paid". The row would then seem to agree with a payment that is unpaid here.
+   * If a payment is paid here, a finding already shows the status.
    */
-  expectPaid(): void {
-    const { isPaid, unknown } = this.#statuses;
+  expectKnownStatuses(): void {
+    const unclear = this.#unclearStatus;
     if (this.totals.counts.unpaid_there > 0) return;
-    if (isPaid || unknown === undefined || this.#options.paidStatuses !== defaultPaidStatuses) return;
+    if (unclear === undefined || this.#options.paidStatuses !== defaultPaidStatuses) return;
     throw invalidOption(
-      `No row has a status that means paid, and a row has the status ${quote(unknown)}. Give the statuses that mean paid: ` +
+      `Line ${unclear.line} has the status ${quote(unclear.status)}, which may mean paid. Give the statuses that mean paid: ` +
         "paidStatuses (--paid-status).",
     );
   }
