@@ -141,10 +141,10 @@ async function* compareBatch(
 /**
  * Returns whether a row names another shop's payment. An adopted payment is always this shop's. A row with
  * another shop's clientId and the service id of this shop's payment is not foreign, because a person must
- * find out whose payment it is.
+ * find out whose payment it is. Capitals do not count, because a spreadsheet may have changed them.
  */
 function isForeign(row: CheckedRow | UnreadableRow, stored: StoredPayments, prefix = ""): boolean {
-  if (!row.clientId || row.clientId.startsWith(prefix)) return false;
+  if (!row.clientId || row.clientId.toLowerCase().startsWith(prefix.toLowerCase())) return false;
   const { byClientId, byServiceId } = stored.matching(row);
   const payment = byClientId ?? byServiceId;
   return payment === undefined || !isOfShop(payment, prefix);

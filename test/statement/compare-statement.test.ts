@@ -466,6 +466,14 @@ describe("a statement compared with stored payments", () => {
     ]);
   });
 
+  it("does not take a clientId for another shop's because of its capitals", async () => {
+    const store = await storeOf(paid("shop1-a"), pending("shop1-b"));
+    const rows = [row("shop1-a"), row("SHOP1-B"), row("Shop2-x")];
+    const { found, summary } = await compared(store, header, rows, { clientIdPrefix: "shop1-" });
+    expect(found).toEqual(["missing_here SHOP1-B line 3"]);
+    expect(summary).toMatchObject({ balanced: false, rows: { foreign: 1 } });
+  });
+
   it("counts every row of another shop, and names the lines of the first 20", async () => {
     const payments = createPayments(testOptions({ store: await storeOf(), clientIdPrefix: "shop1-" }));
     const rows = Array.from({ length: 22 }, (_, n) => ({
