@@ -268,7 +268,7 @@ function findInProcess<Tx>(parts: HealthParts<Tx>): Found {
       hanging() > 0 && `${hanging()} transactions of handlers have not ended, although the runs have ended.`,
     sweep_failing:
       sweeps >= minFailedSweeps &&
-      `The last ${sweeps} sweeps have failed, so the kit raises no overdue payments${because(error)}`,
+      `The last ${sweeps} sweeps have failed, so some overdue payments may not be raised${because(error)}`,
     signatures_failing:
       isFailing && `None of ${count} webhooks was valid: the secret or clock is wrong, or they are forged.`,
     webhooks_silent: silence() ?? false,

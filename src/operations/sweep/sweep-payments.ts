@@ -35,10 +35,10 @@ const maxPagesPerSweep = 20;
 const maxLookupWaitMs = 2000;
 
 /**
- * The maximum time in which a sweep raises its events, in milliseconds. Otherwise, a call of the store that
- * never ends would prevent all later sweeps.
+ * The maximum time of each step of a sweep, in milliseconds. Otherwise, a call of the store that never ends
+ * would prevent all later steps and sweeps.
  */
-const maxRaisingMs = 60_000;
+const maxStepMs = 60_000;
 
 /**
  * Makes the sweeper, which finds payments for which no webhook arrives. A sweep waits for `recorder` and
@@ -67,18 +67,24 @@ export function createSweeper<Tx>(
   let failure: { count: number; error: unknown } | undefined;
 
   async function sweepOnce(): Promise<Swept> {
-    const { looking, ...raised } = await storeInTime(raiseAll(), maxRaisingMs);
+    const { looking, errors, ...raised } = await raiseAll();
     // From here on, `sweep` starts a new sweep, which joins the lookups that may still run.
     running = undefined;
+    if (errors.length > 0) throw errors[0];
     return { ...raised, lookups: (await looking) ?? 0 };
   }
 
-  /** Starts the lookups, and raises the events. Resolves while the lookups, `looking`, may still run. */
+  /**
+   * Starts the lookups, and raises the events. Resolves while the lookups, `looking`, may still run. A failed
+   * step prevents no later step, because only one record may be the cause.
+   */
   async function raiseAll() {
+    const errors: unknown[] = [];
+    const step = stepRunner(errors);
     // Events need the handlers of this process to be registered.
-    await parts.ready();
+    await storeInTime(parts.ready(), maxStepMs);
     // A webhook that is being matched is locked, and would be skipped.
-    await recorder.matched();
+    await step(() => recorder.matched());
     // An error of the lookups does not prevent the events. The error rejects the sweep at its end.
     const looking = lookups?.sweep();
     if (looking)
@@ -86,14 +92,14 @@ export function createSweeper<Tx>(
         looking.catch(() => {}),
         maxLookupWaitMs,
       );
-    const unmatched = await raiseWaiting(parts, unmatchedAfterMs);
-    const overdue = await sweepOverdue(parts, overdueMs);
+    const unmatched = (await step(() => raiseWaiting(parts, unmatchedAfterMs))) ?? 0;
+    const overdue = (await step(() => sweepOverdue(parts, overdueMs))) ?? 0;
     // The next sweep reads the next page.
-    claims = await closeClaims(parts.store, { ...claims, limit: parts.maxGroup });
-    const announced = await announce();
-    await silence.look();
+    claims = (await step(() => closeClaims(parts.store, { ...claims, limit: parts.maxGroup }))) ?? claims;
+    const announced = (await step(announce)) ?? 0;
+    await step(() => silence.look());
     if (overdue + unmatched + announced > 0) parts.announceEvents();
-    return { overdue, unmatched, looking };
+    return { overdue, unmatched, looking, errors };
   }
 
   return {
@@ -115,6 +121,18 @@ export function createSweeper<Tx>(
     async idle() {
       await running?.catch(() => {});
     },
+  };
+}
+
+/** Returns a function that runs a step. If the step fails, adds the error to `errors`. */
+function stepRunner(errors: unknown[]) {
+  return async <T>(run: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await storeInTime(run(), maxStepMs);
+    } catch (error) {
+      errors.push(error);
+      return undefined;
+    }
   };
 }
 

@@ -39,12 +39,14 @@ function sweeperOf(
     matched = async () => {},
     announceEvents = () => {},
     announce,
+    silence,
     ...over
   }: {
     lookups?: { sweep(): Promise<number> };
     matched?: () => Promise<void>;
     announceEvents?: () => void;
     announce?: () => Promise<number>;
+    silence?: { look(): Promise<void> };
     now?: () => Date;
     cautiousNow?: () => Date;
   },
@@ -53,8 +55,12 @@ function sweeperOf(
   return createSweeper<MemoryTx>(
     { ...parts, policy: {}, ready: async () => {}, announceEvents } as never,
     { overdueMs: 1, unmatchedAfterMs: 1 },
-    { recorder: { matched }, lookups, ...(announce && { announce }) },
+    { recorder: { matched }, lookups, ...(announce && { announce }), ...(silence && { silence }) },
   );
+}
+
+async function refuse(): Promise<never> {
+  throw new Error("refused");
 }
 
 /** Makes the first call of one of the store's methods return only the first row. */
@@ -164,6 +170,37 @@ describe("a sweep", () => {
     expect(sweeper.failure()).toMatchObject({ count: 1, error: { message: "no such table" } });
     await expect(sweeper.sweep()).rejects.toThrow("no such table");
     expect(sweeper.failure()).toMatchObject({ count: 2 });
+  });
+
+  it.each<[string, Partial<Record<"matched" | "announce", () => Promise<never>>>, Partial<MemoryStore>]>([
+    ["the webhooks that are being matched", { matched: refuse }, {}],
+    ["the waiting webhooks", {}, { stray: refuse }],
+    ["the overdue payments", {}, { due: refuse }],
+    ["the open claims", {}, { notes: refuse }],
+    ["the entries for people", { announce: refuse }, {}],
+  ])("does its other steps where the store refuses %s, and fails then", async (_, parts, refusing) => {
+    const store = await storeWith({
+      created: [pendingPayment({ ...old, clientId: "c-9" })],
+      webhooks: [waiting("r-1")],
+    });
+    const [announce, look, announceEvents] = [jest.fn(async () => 0), jest.fn(async () => {}), jest.fn()];
+    const lookups = { sweep: jest.fn(async () => 1) };
+    const sweeper = sweeperOf(Object.assign(store, refusing), {
+      lookups,
+      announce,
+      announceEvents,
+      silence: { look },
+      ...parts,
+    });
+    await expect(sweeper.sweep()).rejects.toThrow("refused");
+    expect(sweeper.failure()).toMatchObject({ count: 1, error: { message: "refused" } });
+    const types = async (id: string) => (await store.history(id)).events.map(({ type }) => type);
+    expect(await types("c-1")).toEqual("stray" in refusing ? [] : ["payment.unmatched"]);
+    expect(await types("c-9")).toEqual("due" in refusing ? [] : ["payment.overdue"]);
+    expect(lookups.sweep).toHaveBeenCalledTimes(1);
+    expect(look).toHaveBeenCalledTimes(1);
+    expect(announce).toHaveBeenCalledTimes(parts.announce ? 0 : 1);
+    expect(announceEvents).toHaveBeenCalledTimes(1);
   });
 
   it("fails where a call of the store never ends, and the next one raises what is due", async () => {
