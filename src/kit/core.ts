@@ -2,6 +2,7 @@ import { pino, type Logger } from "pino";
 import { Handlers } from "../dispatch/handlers.js";
 import { logNotices, Notices } from "../dispatch/notices.js";
 import { type SignedField } from "../model/signed-fields.js";
+import { because } from "../shared/because.js";
 import { type ClockWatch, watchClock } from "../shared/clock-watch.js";
 import { newId } from "../shared/new-id.js";
 import { storeInTime } from "../shared/with-timeout.js";
@@ -21,6 +22,8 @@ export interface Core<Tx> extends RecordingParts<Tx> {
   listen: Notices["add"];
   /** Sends a notice to the listeners of this process. */
   notify: Notices["notify"];
+  /** Returns a message if the store should be open and is not. */
+  unopened: () => string | undefined;
   /** Registers the handlers again. Before the first registration, does nothing. */
   registerAgain: () => Promise<void>;
   /** Calls the listener whenever a part announces that it saved events. */
@@ -85,8 +88,12 @@ const registeredAgainMs = 10_000;
 /** The maximum time of a registration. Otherwise, a call of the store that never ends would stop the kit. */
 const maxRegisterMs = 60_000;
 
+/** The time from which an opening is slow. A store usually opens in milliseconds. */
+const slowOpeningMs = 2000;
+
 /**
- * Returns `ready()`, which opens the store and registers the handlers of this process, and `registerAgain()`.
+ * Returns `ready()`, which opens the store and registers the handlers of this process, `registerAgain()` and
+ * `unopened()`.
  * `ready()` must be awaited before anything is recorded, because an event gets no dispatch for a handler name
  * that the store does not have yet. After a failure, the next call of `ready()` tries again.
  */
@@ -96,6 +103,9 @@ function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningPar
   const since: string[] = [];
   let registeredAt = -Infinity;
   let opening: Promise<void> | undefined;
+  /** The start of the first try to open the store, by `performance.now()`, and the error of the last try. */
+  let openedFrom = Infinity;
+  let failure: unknown;
 
   async function register(): Promise<void> {
     registeredAt = performance.now();
@@ -108,6 +118,7 @@ function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningPar
 
   async function open(): Promise<void> {
     if (!migrated) {
+      openedFrom = Math.min(openedFrom, performance.now());
       await store.migrate();
       // All warnings are read before the first one is logged. Otherwise, a new try after a failure would log
       // a warning twice.
@@ -119,11 +130,20 @@ function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningPar
     if (handlers.size > since.length) await register();
   }
 
+  function unopened(): string | undefined {
+    const openingMs = Math.round(performance.now() - openedFrom);
+    if (migrated || (failure === undefined && openingMs < slowOpeningMs)) return undefined;
+    return `The store has not opened for ${openingMs} ms${failure === undefined ? "." : because(failure)}`;
+  }
+
   async function ready(): Promise<void> {
     while (!migrated || since.length < handlers.size) {
-      opening ??= open().finally(() => {
-        opening = undefined;
-      });
+      opening ??= open()
+        .catch((error: unknown) => {
+          failure = error;
+          throw error;
+        })
+        .finally(() => (opening = undefined));
       await opening;
     }
     // No caller waits for this registration. If it fails, a later call repeats it.
@@ -131,5 +151,5 @@ function openStore<Tx>({ store, handlers, concurrency, logger, now }: OpeningPar
     if (isDue) void register().catch(() => {});
   }
 
-  return { ready, registerAgain: async () => (since.length > 0 ? register() : undefined) };
+  return { ready, unopened, registerAgain: async () => (since.length > 0 ? register() : undefined) };
 }

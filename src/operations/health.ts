@@ -11,7 +11,7 @@ import { withTimeout } from "../shared/with-timeout.js";
 import { type CountsOptions, type PaymentStore, type StoreCounts } from "../store/index.js";
 import { attentionCounts, ruleEnds } from "./attention/rules.js";
 import { countRejections, type Rejections } from "./rejections.js";
-import { writeNothing } from "../webhook/recording/write-nothing.js";
+import { readNothing, writeNothing } from "../webhook/recording/write-nothing.js";
 import { type Intake } from "../webhook/intake.js";
 
 /** The codes of all reasons, the most serious first; docs/operations.md explains them. */
@@ -100,6 +100,8 @@ export interface HealthParts<Tx> extends Pick<Intake, "foreign"> {
   spool: { stats(): Promise<SpoolHealth> } | undefined;
   clock: Pick<ClockWatch, "look">;
   now: () => Date;
+  /** Returns a message if the store should be open and is not. */
+  unopened: () => string | undefined;
   /** Returns whether this process calls the handler with this name. */
   runs: (handler: string, event?: EventType) => boolean;
   /** Returns the number of handlers' transactions that are open although their runs have ended. */
@@ -129,7 +131,7 @@ const minFailedSweeps = 3;
 
 /** Returns the function behind `payments.health`. Counts refused webhooks from now on. Joins calls. */
 export function createHealthCheck<Tx>(
-  core: Pick<HealthParts<Tx>, "store" | "now" | "clock"> & { listen: Notices["add"] },
+  core: Pick<HealthParts<Tx>, "store" | "now" | "clock" | "unopened"> & { listen: Notices["add"] },
   intake: Intake,
   options: Pick<
     HealthParts<Tx>,
@@ -159,14 +161,15 @@ export async function checkHealth<Tx>(given: HealthParts<Tx>): Promise<Health> {
   ]);
   const { counts, attention, warnings = [], controls = [] } = asked ?? {};
   const isSlow = answers && asked === undefined;
-  const reachable = answers && asked !== null;
+  const unopened = parts.unopened();
+  const reachable = answers && asked !== null && unopened === undefined;
   const takes = reachable && writable && !stuck;
   const { refused } = keeper.keeping;
   const isRefused = refused === "store" || (refused !== undefined && !takes);
   const found: Found = {
     webhooks_refused: isRefused && "Neither the store nor a spool could keep the last webhook.",
     now_failing: timeProblem,
-    store_unreachable: !reachable && "The store does not answer.",
+    store_unreachable: !reachable && (unopened ?? "The store does not answer."),
     store_not_writable: reachable && !writable && "The store answers reads, but accepts no writes.",
     store_stuck: stuck && "So many commits hang that webhooks do not wait for the store.",
     store_slow: isSlow && "The store answers, but does not count in time what waits.",
@@ -204,12 +207,6 @@ function readClock(now: () => Date): { time: Date; problem?: string } {
   } catch (error) {
     return { time: new Date(), problem: `The option now fails, so webhooks are refused${because(error)}` };
   }
-}
-
-/** Resolves to `true` after a cheap read, because no payment has an empty clientId. */
-async function readNothing<Tx>(store: PaymentStore<Tx>): Promise<true> {
-  await store.find("");
-  return true;
 }
 
 /** The message of each present reason. */

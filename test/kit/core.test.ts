@@ -153,6 +153,36 @@ describe("the opening of the store", () => {
     expect(registerHandlers).toHaveBeenCalledTimes(2);
   });
 
+  it("is told by the health while it never ends, or fails, also where the store answers", async () => {
+    const store = new MemoryStore();
+    const migrate = jest.fn(() => new Promise<undefined>(() => {}));
+    const payments = testKit({ store: Object.assign(store, { migrate }) });
+    // The frozen time looks like a jump of the clock.
+    const told = async (of = payments) =>
+      (await of.health()).reasons.filter(({ code }) => code !== "clock_jumped");
+    let ms = 50_000;
+    jest.spyOn(performance, "now").mockImplementation(() => ms);
+    expect(await told()).toEqual([]);
+    void payments.start({ keepAlive: false });
+    ms += 1999;
+    expect(await told()).toEqual([]);
+    ms += 1;
+    const message = "The store has not opened for 2000 ms.";
+    expect(await told()).toEqual([{ code: "store_unreachable", message }]);
+    expect(await payments.health()).toMatchObject({ status: "down", store: { reachable: false } });
+
+    migrate.mockImplementationOnce(() => Promise.reject(new Error("permission denied")));
+    migrate.mockImplementationOnce(async () => undefined);
+    const other = testKit({ store });
+    await expect(other.start({ keepAlive: false })).rejects.toThrow("permission denied");
+    ms += 7;
+    const failed = "The store has not opened for 7 ms: permission denied.";
+    expect(await told(other)).toEqual([{ code: "store_unreachable", message: failed }]);
+    await other.start({ keepAlive: false });
+    expect(await told(other)).toEqual([]);
+    jest.restoreAllMocks();
+  });
+
   it("registers the handlers again every ten seconds, with the time of their first registration, and waits for neither", async () => {
     const store = new MemoryStore();
     const registerHandlers = jest.spyOn(store, "registerHandlers");

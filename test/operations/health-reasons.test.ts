@@ -23,6 +23,7 @@ const healthy: Omit<HealthParts<MemoryTx>, "store"> = {
   foreign: () => 0,
   keeper: keeperIn({}),
   clock: { look: () => ({ lastMs: 0, sumMs: 0 }) },
+  unopened: () => undefined,
   runs: () => true,
   hanging: () => 0,
   sweepFailure: () => undefined,

@@ -16,6 +16,7 @@ const asked = {
   foreign: () => 0,
   keeper: { keeping: {} as Keeping, retryRefused: async () => {} },
   clock: { look: () => ({ lastMs: 0, sumMs: 0 }) },
+  unopened: () => undefined,
   runs: () => true,
   hanging: () => 0,
   sweepFailure: () => undefined,
