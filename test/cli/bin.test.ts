@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { hmacSignature } from "tillkit";
@@ -78,6 +79,23 @@ describe("the built command", () => {
     const { stdout, stderr } = spawnSync("sh", ["-c", command], { encoding: "utf8" });
     expect(stdout).toMatch(/^tillkit verify: .*\n$/);
     expect(stderr).toBe("");
+  });
+
+  it.each([
+    // `true` ends before the command writes.
+    ["whose reader has stopped", "| true", "0", /^$/],
+    ["on a full disk", "> /dev/full", "3", /^error file_unwritable: .*ENOSPC.* with the exit code 0\.\n$/],
+  ])("writes every file, with a standard output %s", (_, output, code, errors) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "tillkit-bin-"));
+    const init = `"${process.execPath}" "${path.join(built, "cli/main.js")}" init "${folder}" --yes`;
+    const run = `exec 3>&1; { ${init}; echo $? >&3; } ${output}`;
+    const { stdout, stderr } = spawnSync("sh", ["-c", run], { encoding: "utf8" });
+    const written = readdirSync(folder);
+    rmSync(folder, { recursive: true });
+    expect(stdout).toBe(`${code}\n`);
+    expect(stderr).toMatch(errors);
+    // The command writes this file last.
+    expect(written).toContain(".gitignore");
   });
 
   it("keeps its result and its exit code if nobody reads the text on standard error", () => {

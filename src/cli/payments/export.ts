@@ -30,6 +30,7 @@ export const exportHistories: RunAction = async (payments, args, { output }) => 
   let count = 0;
   if (!isJson) printLine(header);
   for await (const clientId of selectedIds(payments, args)) {
+    if (output.isClosed) break;
     const history = await wholeHistory(payments, clientId);
     if (!history.payment && history.entries.length === 0) continue;
     count += 1;

@@ -12,6 +12,8 @@ type Style = Parameters<typeof styleText>[0];
 export interface Output {
   /** The number of columns for text. */
   readonly width: number;
+  /** Whether standard output cannot be written, for example because its reader has stopped. */
+  readonly isClosed: boolean;
   /** Prints one line or more for people. */
   print(text?: string): void;
   /** Prints a line for people on standard error, such as a warning. */
@@ -37,9 +39,14 @@ export function createOutput({ stdout, stderr, env }: OutputStreams, json: boole
   // A secret mark replaces the escape character of colours, until all other control characters are escaped.
   const mark = randomUUID();
   const show = (text: string): string => escapeControls(text).replaceAll(mark, "\u001b");
+  let isClosed = false;
+  stdout.on("error", () => (isClosed = true));
   const hasColours = !json && stdout.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
   return {
     width: Math.min(Math.max(stdout.columns ?? 100, 60), 100),
+    get isClosed() {
+      return isClosed;
+    },
     print: (text = "") => void forPeople.write(`${show(text)}\n`),
     log: (text) => void stderr.write(`${show(text)}\n`),
     draw: (line) => {
