@@ -59,7 +59,7 @@ export interface StatementRun extends AsyncIterable<StatementFinding> {
  * Compares a settlement statement with the stored payments, in bounded memory. Writes nothing to the store.
  *
  * The run fails with `statement_period_missing` or `statement_unreadable`. The run fails with
- * `option_invalid` if the given period or prefix is probably wrong, if a limit is too wide, or if a row's
+ * `option_invalid` if the period or the given prefix is probably wrong, if a limit is too wide, or if a row's
  * status is not known. The run also fails with an error of the store, of the rows or of the signal.
  *
  * @throws TillkitError `option_invalid` if an argument or an option is not valid
@@ -184,6 +184,7 @@ async function addRow(run: RunState, row: CheckedRow, stored: StoredPayments): P
   }
   for (const kind of kinds) run.count(kind);
   const bucket = bucketOf(row, kinds[0]);
+  if (payment && bucket === "matched") run.noteCompletion(row, payment);
   if (bucket !== "unpaid" && bucket !== "matched") run.totals.addRow(bucket, row, row.source);
   if (payment && kinds.includes("amount_differs") && row.paid)
     run.totals.addDifference(row, receivedOf(payment));

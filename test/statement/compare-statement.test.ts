@@ -466,6 +466,21 @@ describe("a statement compared with stored payments", () => {
     ]);
   });
 
+  it("does not agree with days of the rows in which no payment was completed", async () => {
+    const at = "2024-05-06T10:00:00.000Z";
+    const store = await storeOf(paid("a", { createdAt: at, completedAt: at }), paid("b"));
+    const rows = `clientId,value,currency,date\na,1475,KMF,05/06/2024`;
+    const run = (timeFormat: "day-first" | "month-first", options: StatementOptions = {}) =>
+      compareStatement(store, readStatement(rows, { timeFormat }), options).summary();
+    await expect(run("day-first")).rejects.toMatchObject({
+      code: "option_invalid",
+      message: expect.stringContaining("--time-format"),
+    });
+    expect(await run("month-first")).toMatchObject({ balanced: true, stored: 1 });
+    const period = { from: "2024-06-05", to: "2024-06-06" };
+    expect(await run("day-first", { period })).toMatchObject({ balanced: true, stored: 0 });
+  });
+
   it("does not take a clientId for another shop's because of its capitals", async () => {
     const store = await storeOf(paid("shop1-a"), pending("shop1-b"));
     const rows = [row("shop1-a"), row("SHOP1-B"), row("Shop2-x")];

@@ -46,6 +46,8 @@ export class RunState {
    * period.
    */
   readonly #dated = { all: 0, far: 0 };
+  /** The number of matched rows with a time. `far` counts those more than a day away from the completion. */
+  readonly #completions = { all: 0, far: 0 };
   /** The beginning of the rows' first day and the end of their last day, in milliseconds since 1970. */
   #days: { from: number; to: number } | undefined;
 
@@ -107,6 +109,13 @@ export class RunState {
     this.#days = { from: Math.min(first, from), to: Math.max(end, from + dayMs) };
   }
 
+  /** Notes the time between a matched row and the completion of its payment. */
+  noteCompletion({ time }: CheckedRow, { completedAt }: Payment): void {
+    if (!time || !completedAt) return;
+    this.#completions.all += 1;
+    if (Math.abs(Date.parse(time) - Date.parse(completedAt)) > dayMs) this.#completions.far += 1;
+  }
+
   /**
    * Returns the given period, or else the whole days of the rows. Throws `statement_unreadable` or
    * `statement_period_missing` if no row of this shop has a time. Throws `option_invalid` if the limits are
@@ -133,9 +142,10 @@ export class RunState {
   }
 
   /**
-   * Throws `option_invalid` if the given period is probably wrong. This is the case if all times of rows are
-   * more than a day away from the period, and no payment was completed in the period. Also throws if the
-   * given prefix is probably wrong. All rows and all stored payments of the period are then of another shop.
+   * Throws `option_invalid` if the period is probably wrong. No payment was then completed in the period. All
+   * times of rows are more than a day away from a given period, or from the completions of their payments.
+   * Also throws if the given prefix is probably wrong. All rows and all stored payments of the period are
+   * then of another shop.
    */
   expectPeriod({ from, to }: Period): void {
     if (this.completed > 0) return;
@@ -143,6 +153,12 @@ export class RunState {
     if (this.completedElsewhere > 0 && foreign > 0 && foreign === read)
       throw invalidOption(
         `No row and no payment of the period has the clientIdPrefix ${this.#options.clientIdPrefix}. Give the prefix of this shop.`,
+      );
+    const { all: matched, far: apart } = this.#completions;
+    if (!this.#options.period && matched > 0 && apart === matched)
+      throw invalidOption(
+        `No payment was completed in the days of the rows, from ${from} to ${to}. Give the format of the times (--time-format), ` +
+          "or the period (--from and --to).",
       );
     const { all, far } = this.#dated;
     if (all === 0 || far < all) return;
