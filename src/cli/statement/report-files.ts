@@ -67,7 +67,9 @@ export class ReportFiles {
 
   async discard(): Promise<void> {
     for (const { stream, part } of this.#files) {
+      // A file that is still being opened would appear after its removal.
       stream.destroy();
+      if (!stream.closed) await once(stream, "close");
       await rm(part, { force: true }).catch(() => {});
     }
   }
