@@ -2,8 +2,8 @@ import { TillkitError } from "../../../errors/index.js";
 
 /**
  * Returns the database's handle for one transaction. All transactions share the connection. So once `isOver`,
- * this handle and its statements refuse every call. Otherwise a handler that was given up could write in the
- * next transaction.
+ * this handle, its statements and their rows refuse every call. Otherwise a handler that was given up could
+ * write in the next transaction.
  */
 export function handleOf<Handle extends object>(handle: Handle, isOver: () => boolean): Handle {
   const expectOpen = (): void => {
@@ -17,12 +17,14 @@ export function handleOf<Handle extends object>(handle: Handle, isOver: () => bo
       return (...args: unknown[]) => {
         expectOpen();
         const result: unknown = value.apply(target, args);
-        return isStatement(result) ? handleOf(result, isOver) : result;
+        return canRun(result) ? handleOf(result, isOver) : result;
       };
     },
   });
 }
 
-function isStatement(value: unknown): value is object {
-  return typeof value === "object" && value !== null && "run" in value && typeof value.run === "function";
+/** Returns whether a result is a statement, or its rows. Reading the first row runs the statement. */
+function canRun(result: unknown): result is object {
+  const { run, next } = Object(result) as { run?: unknown; next?: unknown };
+  return typeof run === "function" || typeof next === "function";
 }

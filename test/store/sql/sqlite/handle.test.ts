@@ -69,4 +69,25 @@ describe("the handle of a transaction on SQLite", () => {
     expect(await orders()).toEqual(["next"]);
     await store.close();
   });
+
+  it("writes nothing through rows that are read after its transaction", async () => {
+    const { store, orders } = await open();
+    const started: IterableIterator<unknown>[] = [];
+    await store.transaction(async (tx) => {
+      const handle = await handleIn(tx);
+      const statement = handle.prepare("insert into orders values ('late') returning id");
+      // The statement runs when its first row is read.
+      const rows = (statement as unknown as { iterate(): IterableIterator<unknown> }).iterate();
+      started.push(rows, rows[Symbol.iterator]());
+    });
+    for (const rows of started) expect(() => rows.next()).toThrow(closed as Error);
+    expect(await orders()).toEqual([]);
+    await store.transaction(async (tx) => {
+      const rows = (await handleIn(tx)).prepare("select 'a' as id union select 'b'") as unknown as {
+        iterate(): Iterable<{ id: string }>;
+      };
+      expect([...rows.iterate()].map(({ id }) => id)).toEqual(["a", "b"]);
+    });
+    await store.close();
+  });
 });
