@@ -66,7 +66,9 @@ interface Failure {
   stops?: true;
 }
 
-type Readable = Extract<ReadLine, { webhook: SpooledWebhook }>;
+/** A line, and its index in the segment. */
+type IndexedLine = ReadLine & { index: number };
+type Readable = Extract<IndexedLine, { webhook: SpooledWebhook }>;
 
 /** Drains all existing segments. Never rejects. If webhooks were left, the result contains the reason. */
 export async function drainSpool(draining: Draining): Promise<DrainResult> {
@@ -153,19 +155,28 @@ async function drainFile(draining: Draining, done: DrainResult, name: string): P
   return undefined;
 }
 
-/** Records the webhooks of one segment in their order. Each group or webhook waits for the one before. */
+/**
+ * Records the webhooks of one segment in their order. Each group or webhook waits for the one before. Records
+ * those of an earlier drain again, because a store that failed meanwhile may have lost them.
+ */
 async function drainSegment(
   draining: Draining,
   done: DrainResult,
   name: string,
 ): Promise<Failure | undefined> {
-  const { directory, setAside, record, recordMany, maxGroup = 100 } = draining;
+  const { directory, own, setAside, record, recordMany, maxGroup = 100 } = draining;
   const { isHopeless, isSkipped, isClosed } = draining;
   let failure: Failure | undefined;
 
-  async function giveUp(line: Buffer, reason: unknown): Promise<void> {
+  function noteDrained(...recorded: Readable[]): void {
+    done.drained += recorded.length;
+    for (const { index } of recorded) own.noteEnded(name, index);
+  }
+
+  async function giveUp({ line, index }: IndexedLine, reason: unknown): Promise<void> {
     try {
       await setAside(line, isError(reason) ? reason : new Error(String(reason)));
+      own.noteEnded(name, index);
       done.setAside += 1;
     } catch (error) {
       // The webhook stays in its segment, which the next drain reads again. This drain continues.
@@ -175,29 +186,30 @@ async function drainSegment(
 
   const lines = readLines(await directory.read(name), await readSpoolKey(directory));
   if (lines.some(({ problem }) => problem === noKey)) throw keyMissing(directory);
-  for (const [index, { line, problem }] of lines.entries())
-    if (problem !== undefined) {
-      const message = `Line ${index + 1} of ${name} was set aside: ${problem}.`;
+  const indexed = lines.map((line, index) => ({ ...line, index }));
+  for (const line of indexed)
+    if (line.problem !== undefined) {
+      const message = `Line ${line.index + 1} of ${name} was set aside: ${line.problem}.`;
       await giveUp(line, new TillkitError("spool_record_unreadable", message));
     }
 
-  const readable = lines.filter((line): line is Readable => line.webhook !== undefined);
+  const readable = indexed.filter((line): line is Readable => line.webhook !== undefined);
   for (let at = 0; at < readable.length; at += maxGroup) {
     const group = readable.slice(at, at + maxGroup);
     if (recordMany && group.length > 1 && !isClosed()) {
       try {
         await recordMany(group.map(({ webhook }) => webhook));
-        done.drained += group.length;
+        noteDrained(...group);
         continue;
       } catch {
         // The webhooks are recorded one by one below, which shows the one that causes the error.
       }
     }
-    for (const { line, webhook } of group) {
+    for (const line of group) {
       if (isClosed()) return { because: spoolClosed(), stops: true };
       try {
-        await record(webhook);
-        done.drained += 1;
+        await record(line.webhook);
+        noteDrained(line);
       } catch (error) {
         if (isHopeless?.(error)) await giveUp(line, error);
         else if (isSkipped?.(error)) failure ??= { because: error };

@@ -9,6 +9,8 @@ export class OwnSegments {
   readonly #options: { heartbeatMs: number; deadAfterMs: number };
   readonly #random = randomBytes(8).toString("hex");
   #names: readonly string[] = [];
+  /** The indexes of the lines that were recorded or set aside, by the name of the segment. */
+  readonly #ended = new Map<string, Set<number>>();
   #count = 0;
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> | undefined;
@@ -41,8 +43,20 @@ export class OwnSegments {
   }
 
   drop(name: string): void {
+    this.#ended.delete(name);
     this.#names = this.#names.filter((each) => each !== name);
     if (this.#names.length === 0) this.#stop();
+  }
+
+  /** Notes that a line of a closed segment was recorded or set aside, while other lines wait. */
+  noteEnded(name: string, index: number): void {
+    const ended = this.#ended.get(name) ?? new Set();
+    this.#ended.set(name, ended.add(index));
+  }
+
+  /** Returns the indexes of the lines that were recorded or set aside. */
+  endedIn(name: string): ReadonlySet<number> {
+    return this.#ended.get(name) ?? new Set();
   }
 
   /**

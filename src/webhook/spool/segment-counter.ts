@@ -1,3 +1,4 @@
+import { type OwnSegments } from "./own-segments.js";
 import { readLines } from "./record-line.js";
 import { readSpoolKey } from "./spool-key.js";
 import { ifFound, type SegmentFile, type SpoolDirectory } from "./spool-directory.js";
@@ -17,14 +18,19 @@ export interface SpoolStats {
 interface SegmentCount {
   /** The number of bytes that were read and counted. */
   size: number;
+  /** The number of lines that were recorded or set aside, and are not counted. */
+  ended: number;
   records: number;
   oldestAt: string | undefined;
 }
 
-const uncounted: SegmentCount = { size: 0, records: 0, oldestAt: undefined };
+const uncounted: SegmentCount = { size: 0, ended: 0, records: 0, oldestAt: undefined };
 
 /** Returns a function that counts the waiting webhooks. The function usually reads only new bytes. */
-export function createSegmentCounter(directory: SpoolDirectory): () => Promise<Omit<SpoolStats, "setAside">> {
+export function createSegmentCounter(
+  directory: SpoolDirectory,
+  own: Pick<OwnSegments, "endedIn">,
+): () => Promise<Omit<SpoolStats, "setAside">> {
   let known = new Map<string, SegmentCount>();
 
   async function count(
@@ -32,14 +38,16 @@ export function createSegmentCounter(directory: SpoolDirectory): () => Promise<O
     last: SegmentCount | undefined,
   ): Promise<SegmentCount> {
     if (exposure !== undefined) return uncounted;
-    const from = last?.oldestAt === undefined ? uncounted : last;
+    const ended = own.endedIn(name);
+    const from = ended.size > 0 || last?.oldestAt === undefined ? uncounted : last;
     const added = await ifFound(readRange(name, from.size, size));
     // The segment was drained or adopted after the directory was listed.
     if (!added) return uncounted;
     let { records } = from;
     for (let end = added.indexOf("\n"); end !== -1; end = added.indexOf("\n", end + 1)) records += 1;
-    const oldestAt = from.oldestAt ?? (await findOldest(added));
-    return { size: from.size + added.length, records, oldestAt };
+    records -= ended.size;
+    const oldestAt = from.oldestAt ?? (await findOldest(added, ended));
+    return { size: from.size + added.length, ended: ended.size, records, oldestAt };
   }
 
   async function readRange(name: string, from: number, to: number): Promise<Buffer> {
@@ -52,16 +60,17 @@ export function createSegmentCounter(directory: SpoolDirectory): () => Promise<O
     }
   }
 
-  async function findOldest(added: Buffer): Promise<string | undefined> {
+  async function findOldest(added: Buffer, ended: ReadonlySet<number>): Promise<string | undefined> {
     const lines = readLines(added, await readSpoolKey(directory));
-    return lines.find(({ webhook }) => webhook)?.webhook?.receivedAt;
+    return lines.find(({ webhook }, index) => webhook && !ended.has(index))?.webhook?.receivedAt;
   }
 
   return async () => {
     const counted = new Map<string, SegmentCount>();
     for (const file of await directory.list()) {
       const last = known.get(file.name);
-      counted.set(file.name, last?.size === file.size ? last : await count(file, last));
+      const isKnown = last?.size === file.size && last.ended === own.endedIn(file.name).size;
+      counted.set(file.name, isKnown ? last : await count(file, last));
     }
     known = counted;
     const all = [...counted.values()];

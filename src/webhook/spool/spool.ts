@@ -67,7 +67,7 @@ export function openSpool(options: SpoolOptions) {
   const writer = new SegmentWriter(directory, own, quota);
   const setAsideDirectory = new SpoolDirectory(directory.file("set-aside"), fs);
   const setAside = createSetAside(setAsideDirectory, { now, onSetAside });
-  const countSegments = createSegmentCounter(directory);
+  const countSegments = createSegmentCounter(directory, own);
   const tie = new StoreTie(directory, options.identify);
   const fail = (error: unknown): never => {
     throw spoolFailure(error, directory.path);

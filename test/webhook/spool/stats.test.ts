@@ -29,6 +29,27 @@ describe("stats", () => {
     expect(await one.stats()).toMatchObject({ records: 2, segments: 1, oldestAt: webhook(3).receivedAt });
   });
 
+  it("count the webhooks that a drain has left in a segment, and not those that it has recorded or set aside", async () => {
+    const spool = bench.open();
+    for (const id of [1, 2, 3, 4]) await spool.append(webhook(id));
+    expect(await spool.stats()).toMatchObject({ records: 4, oldestAt: webhook(1).receivedAt });
+    const drain = (refused: readonly string[]) =>
+      spool.drain(
+        async ({ receiptId }) => {
+          if (refused.includes(receiptId)) throw new Error(receiptId);
+        },
+        { isSkipped: () => true, isHopeless: (error) => (error as Error).message === "r4" },
+      );
+    await drain(["r2", "r3", "r4"]);
+    const left = { records: 2, segments: 1, setAside: 1, oldestAt: webhook(2).receivedAt };
+    expect(await spool.stats()).toMatchObject(left);
+    await drain(["r3"]);
+    expect(await spool.stats()).toMatchObject({ ...left, records: 1, oldestAt: webhook(3).receivedAt });
+    expect(await spool.stats()).toMatchObject({ records: 1 });
+    await drain([]);
+    expect(await spool.stats()).toStrictEqual({ records: 0, bytes: 0, segments: 0, setAside: 1 });
+  });
+
   it("tell when the oldest webhook arrived, also if it is not in the first segment", async () => {
     const spool = bench.open();
     for (const id of [9, 2]) {
