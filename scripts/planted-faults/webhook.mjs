@@ -126,8 +126,8 @@ export const webhookFaults = [
   {
     about: "a spooled webhook counts as drained before its commit",
     file: "webhook/spool/drain-spool.ts",
-    from: "await record(webhook);",
-    to: "void record(webhook);",
+    from: "await record(line.webhook);",
+    to: "void record(line.webhook);",
     test: drain,
   },
   {
@@ -224,8 +224,8 @@ export const webhookFaults = [
   {
     about: "a spooled webhook is set aside because its payment is locked",
     file: "webhook/recording/webhook-keeper.ts",
-    from: `|| hasCode(error, "store_busy")) failures`,
-    to: ") failures",
+    from: `|| hasCode(error, "store_busy")) {`,
+    to: ") {",
     test: "webhook/recording/webhook-keeper-failures.test.ts",
   },
   {
@@ -287,8 +287,8 @@ export const webhookFaults = [
   {
     about: "a store counts as failing after it recorded the spool in groups",
     file: "webhook/recording/webhook-keeper.ts",
-    from: "recordAll(webhooks.map(fromSpool));\n    this.#noteRecorded(...receipts);",
-    to: "recordAll(webhooks.map(fromSpool));",
+    from: "this.#noteRecorded(...(await this.#parts.recorder.recordAll(webhooks.map(fromSpool))));",
+    to: "await this.#parts.recorder.recordAll(webhooks.map(fromSpool));",
     test: "webhook/recording/webhook-keeper.test.ts",
   },
   {

@@ -1,5 +1,7 @@
 import { type Message } from "../../model/payment-report.js";
 import { type Outcome, type ResolutionRecord, type WebhookRecord } from "../../store/index.js";
+import { readMessage } from "../message/read-message.js";
+import { type SpooledWebhook } from "../spool/record-line.js";
 
 /** A verified webhook, or the answer to a lookup, before it is recorded. */
 export interface Arrival extends Pick<
@@ -19,4 +21,11 @@ export interface Receipt {
   outcome: Outcome | "spooled";
   /** The clientId of the payment that the webhook is about, if the webhook names one. */
   clientId?: string;
+}
+
+/** Returns the arrival of a spooled webhook. */
+export function fromSpool({ receiptId, receivedAt, rawBody, ...webhook }: SpooledWebhook): Arrival {
+  // This kit wrote the value, after it had checked the coverage of the scheme.
+  const covers = webhook.covers as Arrival["covers"];
+  return { receiptId, receivedAt, rawBody, covers, message: readMessage({ rawBody, covers }) };
 }

@@ -1,11 +1,10 @@
 import { type ErrorCode, hasCode, WebhookRejectedError } from "../../errors/index.js";
 import { type Notify } from "../../model/notice-map.js";
 import { loggable } from "../../errors/conceal-secrets.js";
-import { readMessage } from "../message/read-message.js";
 import { type Spool } from "../spool/spool.js";
 import { type SpooledWebhook } from "../spool/record-line.js";
 import { DeadlineError } from "../../shared/group-commit.js";
-import { type Arrival, type Receipt } from "./arrival.js";
+import { type Arrival, fromSpool, type Receipt } from "./arrival.js";
 import { type Recorder } from "./recorder.js";
 import { Skips } from "./skips.js";
 
@@ -70,7 +69,7 @@ class SetAsideError extends Error {}
 /** Thrown for a spooled webhook that waits for the next drain. This drain continues with the next webhook. */
 class SkippedError extends Error {}
 
-const triedBefore = "An earlier drain has tried this webhook, and others wait behind it.";
+const triedBefore = new Error("An earlier drain has tried this webhook, and others wait behind it.");
 
 /** The failures of a spooled webhook. */
 interface Failures {
@@ -89,7 +88,7 @@ export class WebhookKeeper {
   readonly #failures = new Map<string, Failures>();
   /** The number of webhooks that this process has recorded, without copies. */
   #recorded = 0;
-  readonly #skips = new Skips();
+  #skips = new Skips();
   /**
    * The webhooks that wait in the spool, by eventKey. Only some copies of each are spooled. Otherwise, an
    * attacker could fill the spool with copies of one captured webhook.
@@ -158,8 +157,11 @@ export class WebhookKeeper {
   }
 
   #noteRecorded(...receipts: readonly Receipt[]): void {
-    for (const { outcome } of receipts) if (outcome !== "duplicate") this.#recorded += 1;
-    this.#skips.noteRecorded();
+    for (const { receiptId, outcome } of receipts) {
+      if (outcome !== "duplicate") this.#recorded += 1;
+      this.#failures.delete(receiptId);
+      this.#skips.noteRecorded(receiptId);
+    }
     if (this.keeping.failingSince === undefined) return;
     this.keeping = {};
     this.#refused = undefined;
@@ -227,6 +229,7 @@ export class WebhookKeeper {
     if (leftBecause === undefined) {
       this.#waiting.clear();
       this.#failures.clear();
+      this.#skips = new Skips();
     }
     if (hasOneOf(spoolCodes, leftBecause) && !hasOneOf(spoolCodes, this.leftBecause))
       this.#parts.notify("spool.unavailable", { error: leftBecause });
@@ -235,18 +238,15 @@ export class WebhookKeeper {
 
   /** Records webhooks in one commit, so that no later one is stored before an earlier one. */
   async #recordMany(webhooks: readonly SpooledWebhook[]): Promise<void> {
-    if (webhooks.some((webhook) => this.#skips.isSuspect(webhook))) throw new SkippedError(triedBefore);
-    const receipts = await this.#parts.recorder.recordAll(webhooks.map(fromSpool));
-    this.#noteRecorded(...receipts);
-    for (const { receiptId } of webhooks) this.#failures.delete(receiptId);
+    if (webhooks.some((webhook) => this.#skips.isSuspect(webhook))) throw skipped(triedBefore);
+    this.#noteRecorded(...(await this.#parts.recorder.recordAll(webhooks.map(fromSpool))));
   }
 
   /** Records a single webhook, so that a failure belongs only to this webhook. */
   async #recordOne(webhook: SpooledWebhook, isSecondTry = false): Promise<void> {
-    if (this.#skips.isPassed(webhook)) throw new SkippedError(triedBefore);
+    if (this.#skips.isPassed(webhook)) throw skipped(this.#skips.errorOf(webhook) ?? triedBefore);
     try {
       this.#noteRecorded(await this.#parts.recorder.record(fromSpool(webhook)));
-      this.#failures.delete(webhook.receiptId);
     } catch (error) {
       if (hasOneOf(storeCodes, error) || (await this.#isProbeFailing())) throw error;
       // The store may have come back just before the probe. Without a second try, later webhooks would be
@@ -265,19 +265,21 @@ export class WebhookKeeper {
     // of a single row. If the store has recorded another webhook since, the failure belongs to this webhook.
     const mayBeStore = hasOneOf(unclearCodes, error);
     // A lock on the payment ends at some time, so it is no failure of the webhook.
-    if (error instanceof DeadlineError || hasCode(error, "store_busy")) failures.recorded = this.#recorded;
+    if (error instanceof DeadlineError || hasCode(error, "store_busy")) {
+      failures.recorded = this.#recorded;
+      this.#skips.addSlow(receiptId, error);
+    }
     if (!mayBeStore || failures.recorded < this.#recorded) {
       failures.count += 1;
       failures.recorded = this.#recorded;
     }
     if (failures.count >= maxFailures) {
-      // The count is kept, because another drain of the same segment may try this webhook again. The probe
-      // has succeeded, so the store works.
+      // The count is kept for other drains of the same segment. The probe has shown that the store works.
       if (!this.keeping.refused) this.keeping = {};
       throw new SetAsideError(loggable(error).message, { cause: error });
     }
     if (!mayBeStore || this.#skips.add(receiptId)) throw error;
-    throw new SkippedError(loggable(error).message, { cause: error });
+    throw skipped(error);
   }
 
   /** Resolves to whether the probe fails. A list of the drivers' error codes would never be complete. */
@@ -289,10 +291,8 @@ export class WebhookKeeper {
   }
 }
 
-function fromSpool({ receiptId, receivedAt, rawBody, ...webhook }: SpooledWebhook): Arrival {
-  // This kit wrote the value, after it had checked the coverage of the scheme.
-  const covers = webhook.covers as Arrival["covers"];
-  return { receiptId, receivedAt, rawBody, covers, message: readMessage({ rawBody, covers }) };
+function skipped(error: unknown): SkippedError {
+  return new SkippedError(loggable(error).message, { cause: error });
 }
 
 function hasOneOf(codes: readonly ErrorCode[], error: unknown): boolean {

@@ -33,7 +33,7 @@ describe("the webhooks that a drain skips", () => {
       false,
     ]);
     stop(skips, 11);
-    skips.noteRecorded();
+    skips.noteRecorded("r-new");
     skips.start();
     expect([skips.isPassed(named("r-0")), skips.isPassed(named("r-21"))]).toEqual([true, true]);
   });
@@ -61,10 +61,35 @@ describe("the webhooks that a drain skips", () => {
     expect(skips.isSuspect(named("r-10"))).toBe(true);
   });
 
+  it("are tried one by one if the store did not record them in time, and all after it recorded one", () => {
+    const skips = new Skips();
+    const ids = ["r-1", "r-2", "r-3"];
+    const passed = () => ids.filter((receiptId) => skips.isPassed({ receiptId }));
+    for (const id of ids) skips.addSlow(id, new Error(id));
+    for (const others of [
+      ["r-2", "r-3"],
+      ["r-1", "r-3"],
+      ["r-1", "r-2"],
+      ["r-2", "r-3"],
+    ]) {
+      skips.start();
+      expect(passed()).toEqual(others);
+    }
+    skips.noteRecorded("r-0");
+    expect(passed()).toEqual(["r-2", "r-3"]);
+    skips.noteRecorded("r-1");
+    expect(passed()).toEqual([]);
+    skips.addSlow("r-3", new Error("locked"));
+    expect(skips.errorOf({ receiptId: "r-3" })).toEqual(new Error("locked"));
+    expect(passed()).toEqual(["r-2", "r-3"]);
+    skips.start();
+    expect(passed()).toEqual(["r-3"]);
+  });
+
   it("do not stop a drain if one was recorded between them", () => {
     const skips = new Skips();
     for (let n = 0; n < 10; n++) skips.add(`r-${n}`);
-    skips.noteRecorded();
+    skips.noteRecorded("r-new");
     expect(skips.add("r-10")).toBe(false);
   });
 });

@@ -88,6 +88,44 @@ describe("a spooled webhook that fails again and again", () => {
     expect(await recordSpooled(spooledOf("r-12"))).toMatchObject({ isSkipped: true });
   });
 
+  it("is waited for once in each later drain where many are locked, and they are all tried after one was recorded", async () => {
+    const { keeper, recordSpooled, surroundings, endDrain } = keeperOf({ append: () => Promise.resolve() });
+    const locked = new Set(["r-1", "r-2", "r-3", "r-4"]);
+    const tried: string[] = [];
+    surroundings.record = (arrival) => {
+      tried.push(arrival.receiptId);
+      return locked.has(arrival.receiptId) ? fail(new DeadlineError(1000))() : recorded(arrival);
+    };
+    jest.useFakeTimers();
+    try {
+      keeper.start();
+      const drain = async () => {
+        tried.length = 0;
+        const results: unknown[] = [];
+        for (const id of ["r-1", "r-2", "r-3", "r-4", "r-5"])
+          results.push(await recordSpooled(spooledOf(id)));
+        const left = results.slice(0, 4).filter((result) => result !== "recorded");
+        expect(left).toEqual(left.map(() => expect.objectContaining({ isSkipped: true }) as unknown));
+        expect(results.at(-1)).toBe("recorded");
+        endDrain(new Error("webhooks were left"));
+        await jest.advanceTimersByTimeAsync(1000);
+        return [...tried];
+      };
+      expect(await drain()).toEqual(["r-1", "r-2", "r-3", "r-4", "r-5"]);
+      expect(await drain()).toEqual(["r-1", "r-5"]);
+      expect(await drain()).toEqual(["r-2", "r-5"]);
+      locked.delete("r-3");
+      locked.delete("r-4");
+      expect(await drain()).toEqual(["r-3", "r-4", "r-5"]);
+      locked.clear();
+      expect(await drain()).toEqual(["r-1", "r-2", "r-3", "r-4", "r-5"]);
+    } finally {
+      jest.useRealTimers();
+      endDrain();
+      await keeper.close();
+    }
+  });
+
   it.each([
     ["the store did not commit it in time", new DeadlineError(1000)],
     ["another transaction holds its payment", new TillkitError("store_busy", "The payment is locked.")],
@@ -105,7 +143,8 @@ describe("a spooled webhook that fails again and again", () => {
     }
     surroundings.record = fail(cause);
     surroundings.probe = fail(away);
-    expect(await recordSpooled(spooledOf())).toEqual({ error: cause, isGivenUp: false, isSkipped: false });
+    const stopping = { error: cause, isGivenUp: false, isSkipped: false };
+    expect(await recordSpooled(spooledOf("r-7"))).toEqual(stopping);
   });
 
   it("is never given up while the store can do nothing else either", async () => {
