@@ -202,7 +202,7 @@ const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = 
     "reads in the transaction in which it is called",
     readingInside,
     "read and scan with tx see what its transaction wrote, and nobody else does",
-    "Without tx, a record was returned that was not committed.",
+    "Without tx, a change was seen that was not committed.",
   ],
   [
     "scans a range once in a transaction",

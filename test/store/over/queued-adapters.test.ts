@@ -107,13 +107,13 @@ const defects: [does: string, make: Make, caughtBy: string, says: string][] = [
     "makes the application's writes after the changes",
     inTwoSteps(false),
     inOneStep,
-    "a payment was read, and not yet the write of the application",
+    "a change was read, and not yet the write of the application",
   ],
   [
     "makes the application's writes before the changes",
     inTwoSteps(true),
     inOneStep,
-    "a write of the application was read, and not yet its payment",
+    "a write of the application was read, and not yet the changes",
   ],
 ];
 

@@ -464,7 +464,7 @@ const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = 
       };
     },
     sees,
-    "Without tx, a record was returned that was not committed.",
+    "Without tx, a change was seen that was not committed.",
   ],
   [
     "swallows what a run rejects with",
@@ -514,7 +514,12 @@ const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = 
     beside,
     "Make all changes of a write in one step of the database",
   ],
-  ["reads pages by their number", numberedPages, beside, "scan missed records that were there all the time"],
+  [
+    "reads pages by their number",
+    numberedPages,
+    beside,
+    "records that were there all the time, while others in its range were written",
+  ],
   [
     "has a small column of versions",
     (adapter) => ({

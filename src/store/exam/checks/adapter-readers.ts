@@ -10,16 +10,36 @@ import {
   scan,
   written,
 } from "./adapter-steps.js";
-import { type Checks, repeat } from "./steps.js";
+import { besideReads, type Checks } from "./steps.js";
 
 /** The number of versions of one record. This number is too large for a column of one byte. */
 const versions = 260;
 
-/** The maximum time for the writes. Over a slow network, the check makes fewer versions. */
+/**
+ * The maximum time for the writes beside the reads, and then for further writes. Over a slow network, the
+ * check makes fewer versions.
+ */
 const maxMs = 3000;
+
+/** The number of records that are there all the time. A scan by pages needs several pages for them. */
+const lastingCount = 300;
+
+/** The number of records in one write. */
+const inOneWrite = 50;
+
+/** The number of records that appear in one step and disappear in a later one. */
+const passingCount = 20;
 
 /** The number of rounds. In each round, two writes conflict while others read. */
 const rounds = 5;
+
+const lastingNames = Array.from({ length: lastingCount }, (_, index) => `l${index + 100}`);
+
+/** Returns the names of the records that write `4 * cycle + 1` adds and write `4 * cycle + 3` deletes. */
+function passingNames(cycle: number): string[] {
+  const from = (cycle * passingCount) % lastingCount;
+  return lastingNames.slice(from, from + passingCount).map((name) => `${name}!`);
+}
 
 /** Checks of the reads of an adapter while other writes run. */
 export const adapterReaderChecks: Checks<Adapter> = {
@@ -27,38 +47,38 @@ export const adapterReaderChecks: Checks<Adapter> = {
     adapter,
     other,
   ) {
-    const lasting = Array.from({ length: 20 }, (_, index) => `l${index + 10}`);
     const counted = (name: string, version: number) => examChange(name, version, String(version + 1));
-    const created = lasting.map((name) => examChange(name, 0));
-    await expectWritten(adapter, [counted("l1", 0), ...created, counted("l9", 0)]);
-    const writing = new AbortController();
-    const readers = [adapter, other].map((one) =>
-      repeat(writing.signal, async () => {
-        await expectWhole(one, ["l1", ...lasting]);
-        await expectOneStep(one, ["l1", "l9"]);
-      }),
-    );
-    const reading = Promise.all(readers);
-    reading.catch(() => {});
-    try {
-      const until = performance.now() + maxMs;
-      for (let version = 1; version < versions && performance.now() < until; version++) {
-        // Records appear and disappear only in some steps, so that the readers do not see the same steps each
-        // time.
+    for (let at = 0; at < lastingCount; at += inOneWrite)
+      await expectWritten(
+        adapter,
+        lastingNames.slice(at, at + inOneWrite).map((name) => examChange(name, 0)),
+      );
+    await expectWritten(adapter, [counted("l1", 0), counted("l9", 0)]);
+    const reads = [adapter, other].map((one) => {
+      let reverse = false;
+      return async () => {
+        await expectWhole(one, (reverse = !reverse));
+        await expectOneStep(one);
+      };
+    });
+    let version = 1;
+    const until = performance.now() + maxMs;
+    await besideReads(reads, async () => {
+      for (; version < versions && performance.now() < until; version++) {
+        const names = passingNames(Math.floor(version / 4));
         const passing = [
           [],
-          lasting.map((name) => examChange(`${name}!`, 0)),
+          names.map((name) => examChange(name, 0)),
           [],
-          lasting.map((name) => examChange(`${name}!`, 1, null)),
+          names.map((name) => examChange(name, 1, null)),
         ][version % 4]!;
         await expectWritten(adapter, [counted("l1", version), ...passing, counted("l9", version)]);
-        await nextIteration();
+        // The pauses differ, so that the readers do not see the same steps each time.
+        for (let pauses = version % 5; pauses >= 0; pauses--) await nextIteration();
       }
-    } finally {
-      writing.abort();
-      await Promise.allSettled(readers);
-    }
-    await reading;
+    });
+    for (; version < versions && performance.now() < until + maxMs; version++)
+      await expectWritten(adapter, [counted("l1", version), counted("l9", version)]);
   },
 
   async "beside writes that conflict, read and scan return nothing of a write that then returns false"(
@@ -78,30 +98,20 @@ async function expectNothingOfRefused(adapter: Adapter, other: Adapter, name: st
   const own = [0, 1].map((n) => Array.from({ length: 20 }, (_, index) => `${name}-${n}${index + 10}`));
   const [all, seen] = [own.flat(), new Set<string>()];
   const note = (names: readonly string[]): void => names.forEach((one) => seen.add(one));
-  const writing = new AbortController();
-  const readers = [adapter, other].map((one) =>
-    repeat(writing.signal, async () => {
-      note(await scan(one, `${name}-`, `${name}~`));
-      note((await readNamed(one, all)).map((record) => record.slice("exam/".length).split(" ", 1)[0]!));
-    }),
-  );
-  const reading = Promise.all(readers);
-  reading.catch(() => {});
-  let done: boolean[];
-  try {
-    done = await Promise.all(
+  const reads = [adapter, other].map((one) => async () => {
+    note(await scan(one, `${name}-`, `${name}~`));
+    note((await readNamed(one, all)).map((record) => record.slice("exam/".length).split(" ", 1)[0]!));
+  });
+  const done = await besideReads(reads, () =>
+    Promise.all(
       own.map((names, n) =>
         written(
           n === 0 ? adapter : other,
           [...names, `${name}~`].map((one) => examChange(one, 0)),
         ),
       ),
-    );
-  } finally {
-    writing.abort();
-    await Promise.allSettled(readers);
-  }
-  await reading;
+    ),
+  );
   const lost = own.flatMap((names, n) => (done[n] ? [] : names)).filter((one) => seen.has(one));
   const why =
     "Records were read that a write had made which then returned false. Make all changes of a write in one step: it is too late to take them back.";
@@ -109,39 +119,59 @@ async function expectNothingOfRefused(adapter: Adapter, other: Adapter, name: st
 }
 
 /**
- * Reads in turn two records that each write changes. Throws if a read returned the change of one of
- * them, and the next read not yet the change of the other.
+ * Reads in turn two records that each write changes, and between them a record that one write adds and a
+ * later one deletes. Throws if two of these reads show different parts of one write.
  */
-async function expectOneStep(adapter: Adapter, [first, last]: readonly [string, string]): Promise<void> {
-  let before = "";
-  let seen = 0;
-  for (const name of [first, last, first]) {
-    const [record] = await new Operations(adapter).read([examKey(name)]);
-    const version = record?.version ?? 0;
-    const why = `${before} was read with version ${seen}, and then ${examKey(name)} with version ${version}. Each write changes both`;
-    assert.ok(version >= seen, `${why}. ${oneStep}`);
-    [before, seen] = [examKey(name), version];
-  }
+async function expectOneStep(adapter: Adapter): Promise<void> {
+  const before = await versionOf(adapter, "l1");
+  const cycle = Math.floor(before / 4);
+  const name = passingNames(cycle)[0]!;
+  const isThere = (await versionOf(adapter, name)) > 0;
+  const after = await versionOf(adapter, "l9");
+  const last = await versionOf(adapter, "l1");
+  const read = `exam/l1 was read with version ${before}, then exam/l9 with version ${after}, then exam/l1 with version ${last}`;
+  assert.ok(after >= before && last >= after, `${read}. Each write changes both. ${oneStep}`);
+  const [added, deleted] = [cycle * 4 + 2, cycle * 4 + 4];
+  const found = `exam/l1 was read with version ${before}, then ${examKey(name)} was ${isThere ? "found" : "not found"}, then exam/l9 was read with version ${after}`;
+  const made = `The write that adds ${examKey(name)} changes the others to version ${added}, and the write that deletes it to version ${deleted}`;
+  const isRight = isThere ? after >= added : before < added || after >= deleted;
+  assert.ok(isRight, `${found}. ${made}. ${oneStep}`);
+}
+
+/** Returns the version of a record, or 0 if there is no such record. */
+async function versionOf(adapter: Adapter, name: string): Promise<number> {
+  const [record] = await new Operations(adapter).read([examKey(name)]);
+  return record?.version ?? 0;
 }
 
 const oneStep =
   "Make all changes of a write in one step of the database: a process that ends between two steps leaves half of a write, also under a lock.";
 
-/** Reads once. Throws if a record is missing, or if its value and its version are from different writes. */
-async function expectWhole(adapter: Adapter, lasting: readonly string[]): Promise<void> {
+const pages =
+  "If you read a range in pages, begin each page after the last key of the page before: the number of a page, or of a record, moves with each write.";
+
+/**
+ * Reads once. Throws if a record is missing, if a record is there twice, or if its value and its version are
+ * from different writes.
+ */
+async function expectWhole(adapter: Adapter, reverse: boolean): Promise<void> {
   const operations = new Operations(adapter);
   const [read, scanned] = await Promise.all([
     operations.read([examKey("l1")]),
-    operations.scan(rangeOfNames("l", "m")),
+    operations.scan({ ...rangeOfNames("l", "m"), limit: 1000, reverse }),
   ]);
   const found = new Map(scanned.map((record) => [record.key, record]));
-  const missing = lasting.filter((name) => !found.has(examKey(name)));
-  const why = "scan missed records that were there all the time, while others in its range were written";
-  assert.ok(missing.length === 0, `${why}: ${missing.join(", ")}.`);
-  for (const [operation, record] of Object.entries({ read: read[0], scan: found.get(examKey("l1")) })) {
-    const got = `version ${record?.version} with the value of version ${record?.value}`;
+  const missing = ["l1", ...lastingNames, "l9"].filter((name) => !found.has(examKey(name)));
+  const missed = `scan missed ${missing.length} records that were there all the time, while others in its range were written: ${missing.slice(0, 5).join(", ")}. ${pages}`;
+  assert.ok(missing.length === 0, missed);
+  const twice = scanned.find((record) => found.get(record.key) !== record);
+  assert.ok(!twice, `scan returned ${twice?.key} twice, while records in its range were written. ${pages}`);
+  assert.ok(read.length < 2, "read returned exam/l1 twice, while it was being written.");
+  assert.ok(read[0], "read did not return exam/l1, which was there all the time, and was being written.");
+  for (const [operation, record] of Object.entries({ read: read[0], scan: found.get(examKey("l1"))! })) {
+    const got = `version ${record.version} with the value of version ${record.value}`;
     const how = "Get the value and the version from one statement.";
-    const isWhole = record?.value === String(record?.version);
+    const isWhole = record.value === String(record.version);
     assert.ok(isWhole, `${operation} returned ${got} for a record that was being written. ${how}`);
   }
 }

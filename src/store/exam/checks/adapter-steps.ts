@@ -29,7 +29,8 @@ export async function written(
   try {
     return await attempted(adapter, changes, onBegun, () => (stage = "commit"));
   } catch (cause) {
-    if (!stage || !hasCode(cause, "store_unavailable")) throw cause;
+    const isOfAdapter = hasCode(cause, "store_unavailable") || hasCode(cause, "store_conflict");
+    if (!stage || !isOfAdapter) throw cause;
     const [what, how] = adviceOf[stage];
     throw new Error(`${what}${because(cause)} ${how}`, { cause });
   }

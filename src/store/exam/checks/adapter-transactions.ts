@@ -10,23 +10,28 @@ import { type Checks, expectRolledBack, same, saved } from "./steps.js";
 export const adapterTransactionChecks: Checks<Adapter> = {
   async "read and scan with tx see what its transaction wrote, and nobody else does"(adapter, other) {
     if (!adapter.transaction) return;
+    await expectWritten(adapter, [examChange("d", 0), examChange("u", 0)]);
     let outside: Promise<string[][]> | undefined;
     let seen: string[] = [];
+    const names = ["a", "d", "u"];
     const look = async () =>
-      Promise.all([adapter, other].flatMap((one) => [readNamed(one, ["a"]), scan(one, "a", "b")]));
+      Promise.all([adapter, other].flatMap((one) => [readNamed(one, names), scan(one, "a", "v")]));
     const rolledBack = new Operations(adapter).transaction(async (tx, write) => {
-      await write([examChange("a", 0)]);
-      seen = [...(await readNamed(adapter, ["a"], tx)), ...(await scan(adapter, "a", "b", {}, tx))];
+      await write([examChange("a", 0), examChange("d", 1, null), examChange("u", 1, '"2"')]);
+      seen = [...(await readNamed(adapter, names, tx)), ...(await scan(adapter, "a", "v", {}, tx))];
       outside = look();
       // A database with one connection makes the outside read wait.
       await Promise.race([outside, delay(100)]);
       throw new Error("no");
     });
     await expectRolledBack(rolledBack);
-    same(seen, ['exam/a 1 "1"', "a"], "With tx, a record that its transaction wrote was not returned.");
-    const none = [[], [], [], []];
-    same(await outside, none, "Without tx, a record was returned that was not committed.");
-    same(await look(), none, "A record was returned whose transaction was rolled back.");
+    const own = "With tx, an insert, an update or a deletion of its transaction was not seen.";
+    same(seen, ['exam/a 1 "1"', 'exam/u 2 "2"', "a", "u"], own);
+    const old = ['exam/d 1 "1"', 'exam/u 1 "1"'];
+    const before = [old, ["d", "u"], old, ["d", "u"]];
+    same(await outside, before, "Without tx, a change was seen that was not committed.");
+    const left = "A transaction was rolled back, and its insert, its update or its deletion is there.";
+    same(await look(), before, left);
   },
 
   async "with tx, read and scan return what others have committed since its transaction began"(

@@ -18,13 +18,15 @@ import { type Checks, same } from "./steps.js";
 
 /** Names with every kind of character that a key can have, in the order of their bytes. */
 const names = "! ' ( ) * - . 0 10 9 : A A! AA Z _ a a! a%20 a-b a/b aA a_ aa b z ~".split(" ");
-const bounds = ["! ~", "A a", "a_ aa_", "A_ A!", "' a/b", "c d"].map((pair) => pair.split(" "));
+const bounds = ["! ~", "A a", "a_ aa_", "A_ A!", "' a/b", "a/b z", "c d"].map((pair) => pair.split(" "));
 
 const committed =
-  "A read did not return what was committed before: the commit was not awaited, or the read is old.";
+  "A read did not return what was committed before: the commit was not awaited, the read is old, or `reopen` opened other data.";
 
 const bytes = "Compare keys byte by byte, also capitals and digits: a collation of a language does not.";
 const begins = "scan left out the key `from`, with which a range begins.";
+const whole =
+  "scan left out keys that are in the range: compare whole keys byte by byte, also where `from` and `to` have no common prefix.";
 const before = "scan returned the key `to`, before which a range ends.";
 
 /** Returns the reason why other records were read: if they have this value, only their versions are wrong. */
@@ -111,14 +113,20 @@ export const adapterChecks: Checks<Adapter> = {
     assert.ok(isDone, `write returned false for ${names.length} new records with different keys. ${bytes}`);
     const other =
       "read returned a record of another key: compare keys exactly, without wildcards or case rules.";
-    for (const name of ["a_", "a%20", "aa"])
-      same(await readNamed(adapter, [name]), [`exam/${name} 1 "1"`], other);
+    for (const some of [["a_"], ["a%20"], ["aa"], ["."], ["*"], ["!", "z"]])
+      same(
+        await readNamed(adapter, some),
+        some.map((name) => `exam/${name} 1 "1"`),
+        other,
+      );
     // A bound can end with a space, which sorts before all other characters. `bounds` has "_" in its place.
     for (const [from, to] of bounds.map((pair) => pair.map((bound) => bound.replace("_", " ")))) {
       const expected = names.filter((name) => name >= from! && name < to!);
       const found = await scan(adapter, from!, to!);
       const isWithoutFrom = expected.includes(from!) && !found.includes(from!);
-      same(found, expected, found.includes(to!) ? before : isWithoutFrom ? begins : bytes);
+      const isWithoutOthers = found.length > 0 && found.length < expected.length;
+      const why = isWithoutFrom ? begins : isWithoutOthers ? whole : bytes;
+      same(found, expected, found.includes(to!) ? before : why);
       const backwards = "In reverse, scan returns the same keys, the last one first.";
       same(await scan(adapter, from!, to!, { reverse: true }), expected.toReversed(), backwards);
     }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { because } from "../../../shared/because.js";
 import { ledger } from "./fixtures.js";
 import {
   type Checks,
@@ -47,7 +48,11 @@ export const leaseChecks: Checks = {
     const frozen = now();
     try {
       Date.now = () => frozen;
-      await firstClaim(another, [ledger]);
+      const ownClock =
+        "A lease did not end while Date.now stood still: take the time from the database, not from the process";
+      await firstClaim(another, [ledger]).catch((cause: unknown) => {
+        throw new Error(`${ownClock}${because(cause)}`, { cause });
+      });
     } finally {
       Date.now = now;
     }

@@ -168,9 +168,29 @@ export async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
 const maxReadMs = 10_000;
 
 /** Reads again and again until the signal, or for at most `maxReadMs`. */
-export async function repeat(signal: AbortSignal, read: () => Promise<void>): Promise<void> {
+async function repeat(signal: AbortSignal, read: () => Promise<void>): Promise<void> {
   const end = performance.now() + maxReadMs;
   for (; !signal.aborted && performance.now() < end; await nextIteration()) await read();
+}
+
+/** Runs `write`, and returns its result. Meanwhile, calls each function of `reads` again and again. */
+export async function besideReads<T>(
+  reads: readonly (() => Promise<void>)[],
+  write: () => Promise<T>,
+): Promise<T> {
+  const writing = new AbortController();
+  const readers = reads.map((read) => repeat(writing.signal, read));
+  const reading = Promise.all(readers);
+  reading.catch(() => {});
+  let result: T;
+  try {
+    result = await write();
+  } finally {
+    writing.abort();
+    await Promise.allSettled(readers);
+  }
+  await reading;
+  return result;
 }
 
 /** Returns a promise with the function that resolves it. */
