@@ -123,6 +123,9 @@ async function countEntries(payments: Payments, query: AttentionQuery): Promise<
 }
 
 function noneText(args: Arguments): string {
+  const name = args.get("assigned");
+  // Other entries may need a person, for example if the name is misspelt.
+  if (name) return oneLine(`No entry that these options select is assigned to ${name}.`);
   if (!args.has("settled")) return "Nothing needs a person.";
   return (
     "Nothing needs a person, and no settled entry has a cause that still exists. To see what was settled for a " +

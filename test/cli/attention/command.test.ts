@@ -153,6 +153,11 @@ describe("tillkit attention", () => {
     await attention(["snooze", "overdue:c-2", ...who, "--until", tomorrow()]);
     const listed = documentOf(await attention(["list", "--json", "--assigned", "Amina"]));
     expect(listed.entries).toMatchObject([{ id: "paid_late:c-1", assigned: "Amina", version: 2 }]);
+    const misspelt = await attention(["list", "--assigned", "Amna"]);
+    expect([misspelt.code, misspelt.stdout]).toEqual([
+      0,
+      "No entry that these options select is assigned to Amna.\n",
+    ]);
     const free = documentOf(await attention(["list", "--json", "--assigned", ""]));
     expect(free.entries).toMatchObject([{ rule: "mismatched" }]);
     expect((await attention(["list", "--snoozed", "--rule", "overdue"])).stdout).toContain(
