@@ -451,7 +451,7 @@ export const reasons = [
   },
   {
     file: "operations/sweep/raise-waiting.ts",
-    from: 'found.map(({ clientId = "" })',
+    from: 'some.map(({ clientId = "" })',
     to: '"Stryker was here!"',
     why: noSuchName,
   },

@@ -32,6 +32,12 @@ const maxPerSweep = 500;
 /** The rules whose facts are in the store. */
 const storedRules = attentionRules.filter((rule) => ruleTable[rule].of !== "process");
 
+/** The position of the next page of open entries. */
+interface Position {
+  rule: AttentionRule;
+  after: Fact["position"] | undefined;
+}
+
 /** An event, and its note. The version of the note prevents another process from raising the event too. */
 interface Announcement {
   event: EventDraft;
@@ -56,7 +62,7 @@ export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number
   // entry must stay open.
   const oneOfAnyAge = one(factSources({ ...parts, reasons, unmatchedAfterMs: "any age" }));
   let told: string | undefined;
-  let open: { rule: AttentionRule; after: Fact["position"] | undefined } | undefined;
+  let open: Position | undefined;
 
   /**
    * Raises events for announced entries that were closed, and reminders for announced entries that stay open.
@@ -81,8 +87,9 @@ export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number
           );
         }),
       );
-      raised += await announce(parts, found);
+      // The next sweep continues behind this page, also if the store refuses an event of this page.
       told = notes.length < limit ? undefined : ids.at(-1);
+      raised += await announce(parts, found);
       if (told === undefined) break;
     }
     return raised;
@@ -91,23 +98,31 @@ export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number
   /** Raises events for open entries that were not announced. */
   async function announceOpen(): Promise<number> {
     let [raised, read] = [0, 0];
-    for (const rule of storedRules.slice(open ? storedRules.indexOf(open.rule) : 0)) {
-      let after = open?.rule === rule ? open.after : undefined;
-      for (let isLast = false; !isLast;) {
-        open = { rule, after };
-        if (read >= maxPerSweep) return raised;
-        const facts = await sources[ruleTable[rule].of].page(rule, after, limit);
-        raised += await announce(parts, await openings(parts, one(sources), facts));
-        read += facts.length;
-        after = facts.at(-1)?.position;
-        isLast = facts.length < limit;
-      }
+    while (read < maxPerSweep) {
+      const { rule, after }: Position = open ?? { rule: storedRules[0]!, after: undefined };
+      const facts = await sources[ruleTable[rule].of].page(rule, after, limit);
+      const nextRule = storedRules[storedRules.indexOf(rule) + 1];
+      const isLast = facts.length < limit;
+      // The next sweep continues behind this page, also if the store refuses an event of this page.
+      if (!isLast) open = { rule, after: facts.at(-1)?.position };
+      else open = nextRule && { rule: nextRule, after: undefined };
+      read += facts.length;
+      raised += await announce(parts, await openings(parts, one(sources), facts));
+      if (open === undefined) break;
     }
-    open = undefined;
     return raised;
   }
 
-  return async () => (parts.isWanted() ? (await review()) + (await announceOpen()) : 0);
+  return async () => {
+    if (!parts.isWanted()) return 0;
+    let [reviewed, opened] = [0, 0];
+    try {
+      reviewed = await review();
+    } finally {
+      opened = await announceOpen();
+    }
+    return reviewed + opened;
+  };
 }
 
 /** Returns announcements for facts that were not announced and that no person has settled. */

@@ -1,10 +1,14 @@
 import { hasCode } from "../../errors/index.js";
 import { type PaymentStore } from "../../store/index.js";
 
+/** The number of refused items after which the call ends, because the store seems to fail. */
+const maxRefused = 10;
+
 /**
- * Calls `run` with all items. If the call rejects and the store limits its writes, calls `run` with each half
- * of the items, and so on. The dispatches of many handlers may exceed the limit of the database for one
- * transaction. Resolves to the results, in order. Rejects if a single item is refused. Rejects with a
+ * Calls `run` with all items. If the call rejects, calls `run` with each item. If the store limits its
+ * writes, calls `run` with each half of the items instead, and so on, because the dispatches of many handlers
+ * may exceed the limit of the database for one transaction. Resolves to the results, in order. If single
+ * items are refused, rejects with the first error, after the call for the last item. Rejects with a
  * `store_conflict` immediately, because smaller groups do not prevent it.
  */
 export async function inGroups<T, Result>(
@@ -12,12 +16,25 @@ export async function inGroups<T, Result>(
   items: readonly T[],
   run: (items: readonly T[]) => Promise<Result>,
 ): Promise<Result[]> {
-  try {
-    return [await run(items)];
-  } catch (error) {
-    if (store.maxGroup === Infinity || items.length <= 1 || hasCode(error, "store_conflict")) throw error;
-    const middle = Math.ceil(items.length / 2);
-    const first = await inGroups(store, items.slice(0, middle), run);
-    return [...first, ...(await inGroups(store, items.slice(middle), run))];
+  const errors: unknown[] = [];
+
+  async function runParts(some: readonly T[]): Promise<Result[]> {
+    try {
+      return [await run(some)];
+    } catch (error) {
+      if (hasCode(error, "store_conflict")) throw error;
+      if (some.length <= 1) errors.push(error);
+      if (errors.length === maxRefused) throw errors[0];
+    }
+    if (some.length <= 1) return [];
+    const size = store.maxGroup === Infinity ? 1 : Math.ceil(some.length / 2);
+    const results: Result[] = [];
+    for (let at = 0; at < some.length; at += size)
+      results.push(...(await runParts(some.slice(at, at + size))));
+    return results;
   }
+
+  const results = await runParts(items);
+  if (errors.length > 0) throw errors[0];
+  return results;
 }

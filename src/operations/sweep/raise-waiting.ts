@@ -33,11 +33,12 @@ export async function raiseWaiting<Tx>(parts: RaisingParts<Tx>, unmatchedAfterMs
   for (let page = 0; page < maxPagesPerSweep; page++) {
     const found = await store.transaction((tx) => store.stray(tx, options));
     if (found.length === 0) break;
-    const clientIds = found.map(({ clientId = "" }) => clientId);
-    await rematch(parts, clientIds);
-    const receiptIds = found.map(({ receiptId }) => receiptId);
-    for (const count of await inGroups(store, receiptIds, (some) => raisePage(parts, new Set(some), options)))
-      raised += count;
+    const counts = await inGroups(store, found, async (some) => {
+      const clientIds = some.map(({ clientId = "" }) => clientId);
+      await rematch(parts, clientIds);
+      return raisePage(parts, new Set(some.map(({ receiptId }) => receiptId)), options);
+    });
+    for (const count of counts) raised += count;
     if (found.length < limit) break;
   }
   return raised;

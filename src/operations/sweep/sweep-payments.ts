@@ -150,9 +150,11 @@ async function sweepOverdue<Tx>(parts: RaisingParts<Tx>, overdueMs: number): Pro
     const last = page.at(-1);
     if (!last) break;
     const clientIds = page.map(({ clientId }) => clientId);
-    await rematch(parts, clientIds);
-    for (const count of await inGroups(store, clientIds, (some) => raiseOverdue(parts, some)))
-      raised += count;
+    const counts = await inGroups(store, clientIds, async (some) => {
+      await rematch(parts, some);
+      return raiseOverdue(parts, some);
+    });
+    for (const count of counts) raised += count;
     if (page.length < limit) break;
     after = { createdAt: last.createdAt, clientId: last.clientId };
   }

@@ -131,6 +131,39 @@ onEachStore("the events about what needs a person", (bench) => {
     expect(await told(bench.store, "c-1")).toHaveLength(3);
   });
 
+  it("are told about all other entries where the store refuses those about one payment", async () => {
+    const payments = process();
+    const twice = { ...late, attention: "paid_twice" } as const;
+    await seed(own("c-1", late), own("c-2", late), own("c-3", twice));
+    const save = payments.store.save.bind(payments.store);
+    payments.store.save = (tx, changes) =>
+      changes.events?.some(({ clientId }) => clientId === "c-1")
+        ? Promise.reject(new Error("refused"))
+        : save(tx, changes);
+    await expect(payments.sweep()).rejects.toThrow("refused");
+    const all = () => Promise.all(["c-1", "c-2", "c-3"].map((id) => told(bench.store, id)));
+    await payments.sweep().catch(() => {});
+    expect(await all()).toEqual([[], ["opened paid_late"], ["opened paid_twice"]]);
+    payments.store.save = save;
+    await payments.sweep();
+    await payments.sweep();
+
+    payments.store.save = (tx, changes) =>
+      changes.events?.some(({ type }) => type === "attention.closed")
+        ? Promise.reject(new Error("refused"))
+        : save(tx, changes);
+    const settling = { action: "settle", by: "Amina", reason: "delivered" } as const;
+    await payments.attend("paid_late:c-1", settling);
+    await seed(own("c-4", late));
+    await expect(payments.sweep()).rejects.toThrow("refused");
+    await payments.sweep().catch(() => {});
+    expect(await told(bench.store, "c-4")).toEqual(["opened paid_late"]);
+    payments.store.save = save;
+    await payments.sweep();
+    await payments.sweep();
+    expect(await told(bench.store, "c-1")).toEqual(["opened paid_late", "closed paid_late settled"]);
+  });
+
   it("are told by the next sweep where a write fails, each of them once", async () => {
     const payments = process();
     await seed(own("c-1", late));

@@ -203,6 +203,34 @@ describe("a sweep", () => {
     expect(announceEvents).toHaveBeenCalledTimes(1);
   });
 
+  it("raises the other payments and webhooks where the store refuses one of each, and fails then", async () => {
+    const ids = ["c-7", "c-8", "c-9"];
+    const store = await storeWith({
+      created: ids.map((id) =>
+        pendingPayment({ ...old, clientId: id, reference: `r-${id}`, serviceId: `s-${id}` }),
+      ),
+      webhooks: ["c-1", "c-2", "c-3"].map((id) => {
+        const rawBody = Buffer.from(JSON.stringify(completedBody({ clientId: id, id: `s-${id}` })));
+        return waiting(`r-${id}`, { clientId: id, rawBody });
+      }),
+    });
+    const save = store.save.bind(store);
+    store.save = (tx, changes) => {
+      const isRefused = changes.events?.some(({ clientId }) => clientId === "c-2" || clientId === "c-8");
+      return isRefused ? refuse() : save(tx, changes);
+    };
+    await expect(sweeperOf(store, {}).sweep()).rejects.toThrow("refused");
+    const types = async (id: string) => (await store.history(id)).events.map(({ type }) => type);
+    expect(await Promise.all(["c-1", "c-2", "c-3", ...ids].map(types))).toEqual([
+      ["payment.unmatched"],
+      [],
+      ["payment.unmatched"],
+      ["payment.overdue"],
+      [],
+      ["payment.overdue"],
+    ]);
+  });
+
   it("fails where a call of the store never ends, and the next one raises what is due", async () => {
     const store = await storeWith({ created: [pendingPayment(old)] });
     const sweeper = sweeperOf(store, {});
