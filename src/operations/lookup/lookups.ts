@@ -5,9 +5,9 @@ import { LookupError, type PaymentReader, type ShownPayment } from "../../servic
 import { readLookup } from "../../webhook/message/read-lookup.js";
 import { type Arrival } from "../../webhook/recording/arrival.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
-import { readStored } from "../../webhook/recording/rematch.js";
 import { storeInTime } from "../../shared/with-timeout.js";
 import { ListScan } from "./list-scan.js";
+import { findNamedIds } from "./named-ids.js";
 import { RateLimiter } from "./rate-limiter.js";
 import { canLookUp, isJumped, withNextLookup, type LookupTimes } from "./schedule.js";
 
@@ -29,8 +29,6 @@ export interface LookupsOptions extends LookupTimes {
 const batchSize = 10;
 /** The number of failures in a row after which a sweep, or a series of early lookups, stops. */
 const maxFailures = 3;
-/** The maximum number of service ids, named by webhooks, that one lookup asks about. */
-const maxNamedIds = 3;
 /** The maximum number of payments that wait in this process for an early lookup. */
 const maxWaiting = 1000;
 const maxHoldMs = 5 * 60 * 1000;
@@ -138,13 +136,15 @@ export class Lookups<Tx> {
     this.#failures = 0;
     this.#askAfterJump();
     let asked = 0;
+    const refused = new Map<string, unknown>();
     const mayGoOn = () => asked < maxAsked && !this.#closing.signal.aborted && !this.#limiter.isHeld();
-    while (mayGoOn()) {
-      const limit = Math.min(batchSize, maxAsked - asked);
-      const due = await storeInTime(store.lookupDue({ before: now().toISOString(), limit }), maxStoreMs);
+    while (mayGoOn() && refused.size < batchSize) {
+      const limit = Math.min(batchSize, maxAsked - asked) + refused.size;
+      const found = await storeInTime(store.lookupDue({ before: now().toISOString(), limit }), maxStoreMs);
+      const due = found.filter(({ clientId }) => !refused.has(clientId));
       if (due.length === 0) break;
       const clientIds = due.map(({ clientId }) => clientId);
-      const claimed = await this.#claim(clientIds, { isEarly: false });
+      const claimed = await this.#claimDue(clientIds, refused);
       for (const [n, one] of claimed.entries()) {
         asked += 1;
         if (await this.#ask(one)) continue;
@@ -155,6 +155,7 @@ export class Lookups<Tx> {
     }
     await this.#runScan();
     if (this.#waiting.size > 0 && !this.#limiter.isHeld()) this.#startDrain();
+    for (const error of refused.values()) throw error;
     return asked;
   }
 
@@ -200,6 +201,22 @@ export class Lookups<Tx> {
     await this.#scan.run().catch((error: unknown) => this.#fail(error));
   }
 
+  /** Claims payments that are due. Adds those that the store refuses to `refused`, with their errors. */
+  async #claimDue(
+    clientIds: readonly string[],
+    refused: Map<string, unknown>,
+  ): Promise<readonly ClaimedLookup[]> {
+    try {
+      return await this.#claim(clientIds, { isEarly: false });
+    } catch (error) {
+      if (clientIds.length === 1) refused.set(clientIds[0]!, error);
+    }
+    const claimed: ClaimedLookup[] = [];
+    for (const clientId of clientIds.length > 1 ? clientIds : [])
+      claimed.push(...(await this.#claimDue([clientId], refused)));
+    return claimed;
+  }
+
   /** Returns the payments that may be looked up now, and stores the times of their next lookups. */
   async #claim(clientIds: readonly string[], { isEarly }: { isEarly: boolean }): Promise<ClaimedLookup[]> {
     const { store, now, cautiousNow } = this.#parts;
@@ -216,7 +233,7 @@ export class Lookups<Tx> {
       const claimed = payments.filter(
         (payment) => wanted.has(payment.clientId) && (isDue(payment) || isOver(payment)),
       );
-      const named = await this.#namedIds(tx, claimed);
+      const named = await findNamedIds(store, tx, claimed);
       const lastBefore = cautiousNow();
       const updated = claimed.map((payment) => withNextLookup(payment, at, this.#options, lastBefore));
       if (claimed.length > 0) await store.save(tx, { updated });
@@ -228,23 +245,6 @@ export class Lookups<Tx> {
       });
     });
     return storeInTime(claiming, maxStoreMs);
-  }
-
-  /** Returns the service ids in unconfirmed webhooks of payments without a service id, by clientId. */
-  async #namedIds(tx: Tx, payments: readonly Payment[]): Promise<ReadonlyMap<string, string[]>> {
-    const { store } = this.#parts;
-    const named = new Map<string, string[]>();
-    const unbound = payments.filter(({ serviceId }) => serviceId === undefined);
-    if (unbound.length === 0) return named;
-    const clientIds = unbound.map(({ clientId }) => clientId);
-    for (const webhook of await store.rematchable(tx, clientIds)) {
-      const message = readStored(webhook);
-      if (webhook.outcome !== "unconfirmed" || message.kind !== "payment") continue;
-      const { clientId, id } = message.verified;
-      const ids = named.get(clientId) ?? [];
-      if (!ids.includes(id) && ids.length < maxNamedIds) named.set(clientId, [...ids, id]);
-    }
-    return named;
   }
 
   /** Looks up one payment. Resolves to whether the next payment may be looked up. */

@@ -154,6 +154,23 @@ describe("one sweep of lookups", () => {
     },
   );
 
+  it.each([
+    ["all others, and fails then, where the store refuses to claim some", ["c-0", "c-3", "c-11"], 12],
+    ["nothing after ten that the store refuses to claim", due(10).map(({ clientId }) => clientId), 0],
+  ])("asks about %s", async (_, refusedIds, count) => {
+    const { store, lookups, asked } = await lookupsOf(due(15), {});
+    const lock = store.lock.bind(store);
+    store.lock = (tx, keys) =>
+      keys.clientIds?.some((id) => refusedIds.includes(id))
+        ? Promise.reject(new Error(`${keys.clientIds.join()} is locked`))
+        : lock(tx, keys);
+    await expect(lookups.sweep()).rejects.toThrow(/^c-0 is locked$/);
+    expect(asked).toHaveLength(count);
+    store.lock = lock;
+    expect(await lookups.sweep()).toBe(15 - count);
+    expect(asked).toHaveLength(15);
+  });
+
   it("is joined by a second call", async () => {
     const { lookups, asked } = await lookupsOf(due(3), {});
     expect(await Promise.all([lookups.sweep(), lookups.sweep()])).toEqual([3, 3]);
