@@ -30,6 +30,12 @@ export interface Dialect {
   readonly forUpdateSkipLocked: string;
   readonly forShare: string;
   /**
+   * Returns a statement that waits for all row locks in a table, and keeps new ones out until the transaction
+   * ends. Absent if an exclusive row lock does the same. On PostgreSQL, new shared row locks overtake a
+   * transaction that waits for an exclusive one.
+   */
+  lockRowsOut?(table: string): string;
+  /**
    * Whether rows commit in the order of their numbers, because one transaction writes at a time. In this
    * case, the kit stores the number of the last event that has its dispatches. On other databases, the kit
    * marks each event without dispatches.

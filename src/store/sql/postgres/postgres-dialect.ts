@@ -22,6 +22,7 @@ export const postgresDialect: Dialect = {
   forUpdate: "for update",
   forUpdateSkipLocked: "for update skip locked",
   forShare: "for share",
+  lockRowsOut: (table) => `lock table ${table} in exclusive mode`,
   forceIndex: () => "",
   // One value is not passed as a list. PostgreSQL assumes ten values in a list, so a plan for the actual list
   // looks much cheaper than the stored plan. PostgreSQL would then plan each call again.

@@ -204,6 +204,7 @@ export async function summarizeHandlers(reader: Session, db: Database): Promise<
  * Keeps all expansions out until the transaction ends, so that no expansion sees only some of the handlers.
  */
 async function keepExpansionsOut(tx: Transaction, { dialect, tables }: Database): Promise<void> {
-  if (dialect.forUpdate !== "")
+  if (dialect.lockRowsOut) await tx.run(dialect.lockRowsOut(tables.meta), []);
+  else if (dialect.forUpdate !== "")
     await tx.run(`select value from ${tables.meta} where name = 'handlers' ${dialect.forUpdate}`, []);
 }
