@@ -4,6 +4,7 @@ import { pino } from "pino";
 import { mysqlStore, postgresStore, type SqlPaymentStore } from "tillkit/sql";
 import { serverUrl } from "../../promises/processes/databases.js";
 import { closeAll, testKit } from "../../support/kit.js";
+import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 import { tablePrefixes } from "./support/table-prefixes.js";
 
 const [postgresUrl, mysqlUrl] = [serverUrl("postgres"), serverUrl("mysql")];
@@ -17,12 +18,12 @@ interface Place {
   end: () => Promise<unknown>;
 }
 
-const open: Record<string, ((size: number) => Place) | undefined> = {
+const open: Record<string, ((size: number, waitMs?: number) => Place) | undefined> = {
   "a pool of pg":
     postgresUrl === undefined
       ? undefined
-      : (max) => {
-          const pool = new Pool({ connectionString: postgresUrl, max, connectionTimeoutMillis: 300 });
+      : (max, connectionTimeoutMillis = 300) => {
+          const pool = new Pool({ connectionString: postgresUrl, max, connectionTimeoutMillis });
           return {
             store: (tablePrefix) => postgresStore(pool, { tablePrefix }),
             run: (sql) => pool.query(sql),
@@ -91,6 +92,26 @@ describe.each(Object.entries(open))("%s that an application gives to the store",
     for (const connection of taken) connection.release();
     expect(await store.find("c-1")).toBeUndefined();
     await store.close();
+    await tables.dropAll();
+    await place.end();
+  });
+
+  it("is enough with one connection to take webhooks and to run a handler", async () => {
+    const place = openPool(1, 60_000);
+    const tables = tablePrefixes(place.run);
+    const store = place.store(tables.next());
+    await store.transaction((tx) => store.save(tx, { created: [pendingPayment()] }));
+    const payments = testKit({ store, spool: false, dispatch: { pollMs: 20 } });
+    const ran = new Promise((resolve) => {
+      payments.onPaymentCompleted(async ({ payment }, { tx }) => {
+        await tx.query("select 1");
+        resolve(payment.clientId);
+      });
+    });
+    await payments.start({ keepAlive: false });
+    await payments.receiveWebhook(signed(completedBody()));
+    expect(await ran).toBe("c-1");
+    await closeAll();
     await tables.dropAll();
     await place.end();
   });

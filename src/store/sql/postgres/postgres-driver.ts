@@ -209,6 +209,8 @@ export class PostgresDriver implements Driver<PostgresClient> {
   }
 
   wake(listener: () => void): () => void {
+    // Listening would take the only connection of the pool. Polls find the events.
+    if (this.poolSize === 1) return () => {};
     return this.#wakeups.listen(listener);
   }
 
