@@ -2,6 +2,7 @@ import { catalogue, createSandbox, type Delivery, type Scenario } from "../../sa
 import { readScenarioOption } from "../sandbox/options.js";
 import { deliveryLine } from "../sandbox/event-line.js";
 import { readSigningScheme, signingOptions } from "../sign/make-scheme.js";
+import { rankedStatuses } from "../../model/status-order.js";
 import { operandError, optionError } from "../terminal/arguments.js";
 import { type CommandDefinition } from "../terminal/command.js";
 import { oneLine } from "../terminal/output.js";
@@ -131,8 +132,6 @@ function withMovesAtApproval(chosen: string | Scenario): Scenario {
   return { ...scenario, ...(lists.length > 0 && { moves: { approved: moves } }) };
 }
 
-const knownStatuses = ["completed", "failed"];
-
 function scenarioOf(name: string): Scenario {
   const known = catalogue.find((scenario) => scenario.name === name);
   if (known) {
@@ -142,7 +141,7 @@ function scenarioOf(name: string): Scenario {
     );
   }
   const status = /^payment\.([a-z_]{1,32})$/.exec(name)?.[1];
-  const meant = status && nearest(status, knownStatuses);
+  const meant = status && nearest(status, rankedStatuses);
   // Unknown statuses are allowed as tests. A misspelt status is refused, because it would change nothing.
   if (meant && meant !== status)
     throw operandError(`There is no event "${name}". Did you mean payment.${meant}?`);

@@ -214,6 +214,8 @@ describe("tillkit trigger", () => {
     [["payment.completed"], "--client-id is missing"],
     [["payment.complete", "--client-id", "c"], "Did you mean payment.completed?"],
     [["payment.faild", "--client-id", "c"], "Did you mean payment.failed?"],
+    [["payment.canceld", "--client-id", "c"], "Did you mean payment.canceled?"],
+    [["payment.expird", "--client-id", "c"], "Did you mean payment.expired?"],
     [["payment.completed", "--client-id", "c", "--total", "many"], "--total must be"],
   ])("ends with 2 for %j", async (argv, said) => {
     const { code, stderr } = await runCli(["trigger", ...argv, "--to", merchant.webhookUrl], { env });
