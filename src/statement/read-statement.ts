@@ -76,11 +76,27 @@ async function* readRows(
   table.end();
 }
 
+/** The headers, in small letters, of a column that says whether a row is a payment or a refund. */
+const kindHeaders: ReadonlySet<string> = new Set(["type", "kind", "operation", "transactiontype"]);
+const refundKinds: ReadonlySet<string> = new Set([
+  "refund",
+  "refunded",
+  "reversal",
+  "reversed",
+  "chargeback",
+]);
+
+function lettersOf(text: string): string {
+  return text.toLowerCase().replaceAll(/[^a-z]/g, "");
+}
+
 /** Reads records as rows. The first record or the options name the columns. */
 class Table {
   readonly #format: StatementFormat;
   readonly #cells: CellOptions;
   #columns: Columns | undefined;
+  /** The position of the column that says whether a row is a payment or a refund. -1 for none. */
+  #kindColumn = -1;
   #width = 0;
 
   constructor(format: StatementFormat) {
@@ -125,6 +141,10 @@ class Table {
     if (farthest > this.#width)
       throw statementUnreadable(`the statement has ${this.#width} columns, but you gave column ${farthest}`);
     if (!header) return this.rowsOf(record);
+    const taken = Object.values(this.#columns);
+    this.#kindColumn = record.fields.findIndex(
+      (name, index) => kindHeaders.has(lettersOf(name)) && !taken.includes(index),
+    );
     if (typeof columns.value === "number") this.#refusePaymentAsHeader(record, columns.value);
     return [];
   }
@@ -159,6 +179,11 @@ class Table {
       if (value !== undefined) amounts[field] = value;
       if (text === undefined || value !== undefined) continue;
       const message = `${field} ${quote(text)} does not match the separators of the statement.`;
+      return withValidIds({ line, problem: { code: "value_invalid", message }, ...ids });
+    }
+    const kind = fields[this.#kindColumn]?.trim() ?? "";
+    if (refundKinds.has(lettersOf(kind)) && !readSign(amounts.value ?? "").isNegative) {
+      const message = `The row is a ${quote(kind)}, so value ${quote(amounts.value ?? "")} needs a minus.`;
       return withValidIds({ line, problem: { code: "value_invalid", message }, ...ids });
     }
     return {

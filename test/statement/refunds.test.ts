@@ -23,6 +23,21 @@ async function shopWith(...payments: Payment[]) {
   };
 }
 
+describe("a row of a refund without a minus", () => {
+  it("is a bad row, and not a payment", async () => {
+    const april = { createdAt: "2024-04-10T10:00:00.000Z", completedAt: "2024-04-10T10:00:00.000Z" };
+    const store = await storeOf(paid("a"), paid("b", april));
+    const lines = ["a,1475,KMF,Payment", "b,1475,KMF,Refund", "b,-75,KMF,refund"];
+    const { findings, summary } = await compared(store, "clientId,value,currency,Type", lines);
+    const message = 'The row is a "Refund", so value "1475" needs a minus.';
+    expect(findings).toMatchObject([
+      { kind: "bad_row", line: 3, clientId: "b", problem: { code: "value_invalid", message } },
+      { kind: "refund_missing_here", line: 4, statement: { value: "75" } },
+    ]);
+    expect(summary.rows).toMatchObject({ read: 3, bad: 1, matched: 1 });
+  });
+});
+
 describe("a row with a negative amount", () => {
   it("is a refund of its payment to record, and no bad row", async () => {
     const { store } = await shopWith(paid("a"), paid("b"));
