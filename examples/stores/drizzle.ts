@@ -34,12 +34,15 @@ export function drizzleAdapter(db: NodePgDatabase): TransactionAdapter<DrizzleTx
         if (isEnded) throw new Error("This transaction has ended.");
         return Reflect.get(tx, name);
       };
-      const transacting = db.transaction(async (tx) => {
-        const result = await run(new Proxy(tx, { get }));
-        // PostgreSQL answers the commit of a transaction in which a statement failed with ROLLBACK, and Drizzle does not look.
-        await tx.execute(sql`select 1`);
-        return result;
-      });
+      const transacting = db.transaction(
+        async (tx) => {
+          const result = await run(new Proxy(tx, { get }));
+          // PostgreSQL answers the commit of a transaction in which a statement failed with ROLLBACK, and Drizzle does not look.
+          await tx.execute(sql`select 1`);
+          return result;
+        },
+        { isolationLevel: "read committed" }, // The database may have another default.
+      );
       return transacting.finally(() => (isEnded = true));
     },
     async write(changes, tx) {

@@ -21,12 +21,15 @@ export function knexAdapter(knex: Knex): TransactionAdapter<Knex.Transaction> {
       return range.orderBy("key", reverse ? "desc" : "asc").limit(limit);
     },
     transaction: (run) =>
-      knex.transaction(async (tx) => {
-        const result = await run(tx);
-        // PostgreSQL answers the commit of a transaction in which a statement failed with ROLLBACK, and Knex does not look.
-        await tx.raw("select 1");
-        return result;
-      }),
+      knex.transaction(
+        async (tx) => {
+          const result = await run(tx);
+          // PostgreSQL answers the commit of a transaction in which a statement failed with ROLLBACK, and Knex does not look.
+          await tx.raw("select 1");
+          return result;
+        },
+        { isolationLevel: "read committed" }, // The database may have another default.
+      ),
     async write(changes, tx) {
       try {
         const { rows } = await tx.raw(writeAll, [JSON.stringify(changes)]);

@@ -25,7 +25,8 @@ export function prismaAdapter(prisma: PrismaClient): TransactionAdapter<Prisma.T
           await tx.$queryRaw`select 1`;
           return result;
         },
-        { maxWait: 10_000, timeout: 3_600_000 },
+        // The database may have another default isolation level.
+        { maxWait: 10_000, timeout: 3_600_000, isolationLevel: "ReadCommitted" },
       ),
     async write(changes, tx) {
       try {

@@ -36,10 +36,18 @@ function examine(address: string): void {
     tutorial.remove();
   });
 
-  /** The address that the program of the page takes. Commits need no sync in a test. */
+  /**
+   * The address that the program of the page takes. Commits need no sync in a test. A database may have another
+   * isolation level than the program needs.
+   */
   function environment(): Record<string, string> {
     const connection = new URL(address);
-    connection.searchParams.set("options", `-c search_path=${schema} -c synchronous_commit=off`);
+    const settings = [
+      `search_path=${schema}`,
+      "synchronous_commit=off",
+      "default_transaction_isolation=serializable",
+    ];
+    connection.searchParams.set("options", settings.map((one) => `-c ${one}`).join(" "));
     return { EXAM_DATABASE_URL: connection.href.replaceAll("+", "%20") };
   }
 

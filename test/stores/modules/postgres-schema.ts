@@ -5,7 +5,9 @@ import { type LedgerRow } from "./store-module.js";
 export function postgresSchema(prefix: string) {
   const schema = `${prefix}shop`;
   const url = process.env["TILLKIT_TEST_POSTGRES_URL"] ?? "postgres://postgres@127.0.0.1:5432/test";
-  const connection = { connectionString: url, options: `-c search_path=${schema}` };
+  // A role or a database may have another isolation level than an adapter needs.
+  const options = `-c search_path=${schema} -c default_transaction_isolation=serializable`;
+  const connection = { connectionString: url, options };
   const query = async (sql: string): Promise<unknown[]> => {
     const client = new Client(connection);
     await client.connect();
