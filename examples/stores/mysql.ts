@@ -10,6 +10,10 @@ const insert = "insert into payment_records (value, id, version) values (?, ?, ?
 const update = "update payment_records set value = ?, version = version + 1 where id = ? and version = ?";
 const remove = "delete from payment_records where ? is null and id = ? and version = ?";
 
+// MySQL and MariaDB have different names for the isolation level.
+const modes =
+  "show variables where variable_name in ('sql_mode', 'autocommit', 'tx_isolation', 'transaction_isolation')";
+
 // A duplicate key: another transaction was first to insert this record. A deadlock: MySQL has rolled this one back.
 const conflictOf = (cause: QueryError) =>
   cause.errno === 1062 || cause.errno === 1213 ? [{}] : Promise.reject(cause);
@@ -19,14 +23,16 @@ const fail = (cause: QueryError) =>
 
 export function mysqlAdapter(pool: Pool): TransactionAdapter<MysqlTx> {
   const checked = new WeakSet();
-  // mysql2 puts the values into the text, with backslashes. In this mode they would end a string too early.
+  // mysql2 puts the values into the text, with backslashes. With NO_BACKSLASH_ESCAPES they would end a string too early.
+  // Without autocommit, a read would begin a transaction, and later reads would get old records from its snapshot.
   async function connect() {
     const connection = await pool.getConnection();
     try {
       if (!checked.has(connection.connection)) {
-        const rows = (await connection.query("select @@sql_mode as mode"))[0] as { mode: string }[];
-        if (rows[0]?.mode.includes("NO_BACKSLASH_ESCAPES"))
-          throw new TillkitError("option_invalid", "The sql_mode must not contain NO_BACKSLASH_ESCAPES.");
+        const rows = (await connection.query(modes))[0] as Record<string, string>[];
+        for (const { Variable_name, Value = "" } of rows)
+          if (/NO_BACKSLASH_ESCAPES|OFF|READ-UNCOMMITTED/.test(Value))
+            throw new TillkitError("option_invalid", `The session's ${Variable_name} must not be ${Value}.`);
         checked.add(connection.connection);
       }
       return connection;
@@ -45,7 +51,8 @@ export function mysqlAdapter(pool: Pool): TransactionAdapter<MysqlTx> {
     durable: true,
     close: () => pool.end(),
     migrate: async () => (await connect()).release(),
-    read: (keys, tx) => select("id in (?)", [keys], tx),
+    // The limit overrides a smaller sql_select_limit of the session.
+    read: (keys, tx) => select("id in (?) limit 100", [keys], tx),
     scan: ({ from, to, limit, reverse }, tx) =>
       select(`id >= ? and id < ? order by id ${reverse ? "desc" : "asc"} limit ?`, [from, to, limit], tx),
     async write(changes, tx) {

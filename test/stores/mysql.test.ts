@@ -77,11 +77,28 @@ function testTransactions(): void {
     await remove!();
   });
 
-  it("refuses a later connection of the pool whose sql_mode has NO_BACKSLASH_ESCAPES", async () => {
+  it("reads all records also where the session limits the rows of a select", async () => {
+    const pool = createPool({ uri: serverUrl("mysql")!, database: "mysql" });
+    pool.pool.on("connection", (connection) => {
+      connection.query("set session sql_select_limit = 1");
+      connection.query("create temporary table payment_records (id varbinary(500), version int, value text)");
+      connection.query("insert into payment_records values ('a', 1, ''), ('b', 1, '')");
+    });
+    const adapter = mysqlAdapter(pool as never);
+    const found = await adapter.read(["a", "b"]);
+    await adapter.close!();
+    expect(found).toHaveLength(2);
+  });
+
+  it.each([
+    "sql_mode = 'NO_BACKSLASH_ESCAPES'",
+    "autocommit = 0",
+    "transaction isolation level read uncommitted",
+  ])("refuses a later connection of the pool that has set session %s", async (setting) => {
     const pool = createPool({ uri: serverUrl("mysql")!, connectionLimit: 2 });
     let opened = 0;
     pool.pool.on("connection", (connection) => {
-      if (++opened === 2) connection.query("set session sql_mode = 'NO_BACKSLASH_ESCAPES'");
+      if (++opened === 2) connection.query(`set session ${setting}`);
     });
     const adapter = mysqlAdapter(pool as never);
     await adapter.migrate!();
