@@ -73,7 +73,7 @@ export function createPayments<Covers extends SignedField, Tx>(
   const lookups = createLookups(cautious, options, intake);
   const isWanted = () => core.handlers.keys().some(({ event }) => event.startsWith("attention."));
   const { unmatchedAfterMs, attentionReminderMs } = options;
-  const announce = createAnnouncer({ ...core, unmatchedAfterMs, isWanted }, attentionReminderMs);
+  const announce = createAnnouncer({ ...cautious, unmatchedAfterMs, isWanted }, attentionReminderMs);
   const silence = createSilenceWatch(cautious);
   const sweeper = createSweeper(cautious, options, { recorder: intake.recorder, lookups, announce, silence });
   const watch: StoreWatch<Tx> = new StoreWatch({

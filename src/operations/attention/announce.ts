@@ -18,6 +18,8 @@ import { type Fact, ruleTable } from "./rules.js";
 export interface AnnounceParts<Tx> extends Omit<FactParts<Tx>, "reasons">, RecordingParts<Tx> {
   /** Returns whether this process has a handler for attention events. If not, the announcer reads nothing. */
   isWanted: () => boolean;
+  /** Returns the time without new clock jumps. Ages are measured with this time, as in the sweep. */
+  cautiousNow: () => Date;
 }
 
 /** The kind of the notes about announced entries that are still open. The id of a note is the entry's id. */
@@ -53,7 +55,7 @@ interface Announcement {
 export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number): () => Promise<number> {
   const { store, maxGroup: limit } = parts;
   const reasons = async () => [];
-  const sources = factSources({ ...parts, reasons });
+  const sources = factSources({ ...parts, now: parts.cautiousNow, reasons });
   const one =
     (from: typeof sources) =>
     ({ rule, subject }: Pick<Fact, "rule" | "subject">) =>
@@ -82,8 +84,7 @@ export function createAnnouncer<Tx>(parts: AnnounceParts<Tx>, reminderMs: number
           const fact = await oneOfAnyAge({ rule, subject });
           const said = people.get(note.id);
           return (
-            (await closing(parts, note, fact, said)) ??
-            reminder(parts.now(), { note, fact, said, reminderMs })
+            (await closing(parts, note, fact, said)) ?? reminder(parts, { note, fact, said, reminderMs })
           );
         }),
       );
@@ -171,8 +172,8 @@ async function closing<Tx>(
  * Returns the due reminder of an entry. A reminder is due `reminderMs` after the announcement, or at the end
  * of a snooze that ends later.
  */
-function reminder(
-  now: Date,
+function reminder<Tx>(
+  parts: Pick<AnnounceParts<Tx>, "now" | "cautiousNow">,
   {
     note,
     fact,
@@ -184,7 +185,9 @@ function reminder(
   const { snoozedUntil = "", snoozedFor = fact?.since } = noteOf(said);
   const inTime = new Date(Date.parse(toldAt) + reminderMs).toISOString();
   const due = snoozedFor === fact?.since && snoozedUntil > inTime ? snoozedUntil : inTime;
-  if (!fact || due > now.toISOString() || (remindedAt !== undefined && remindedAt >= due)) return undefined;
+  const now = parts.now();
+  if (!fact || due > parts.cautiousNow().toISOString() || (remindedAt !== undefined && remindedAt >= due))
+    return undefined;
   const value = { ...note.value, remindedAt: now.toISOString() };
   return announcement(
     "attention.reminder",

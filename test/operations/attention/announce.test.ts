@@ -315,3 +315,26 @@ describe("the events about what needs a person, in a process", () => {
     expect(await told(store, "c-1199")).toEqual(["opened paid_late", "closed paid_late gone"]);
   });
 });
+
+describe("a clock that jumps forward", () => {
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await closeAll();
+  });
+
+  it("opens no entry for a webhook that has just arrived", async () => {
+    const store = new MemoryStore();
+    const payments = listening(testKit({ store, now: () => new Date(Date.now()) }));
+    await payments.receiveWebhook(signed(completedBody()));
+    const real = Date.now;
+    jest.spyOn(Date, "now").mockImplementation(() => real() + 2 * hourMs);
+    await payments.sweep();
+    expect(await told(store, "c-1")).toEqual([]);
+    // The time is trusted an hour after the jump.
+    const monotonic = performance.now.bind(performance);
+    jest.spyOn(performance, "now").mockImplementation(() => monotonic() + hourMs + 1000);
+    jest.spyOn(Date, "now").mockImplementation(() => real() + 3 * hourMs + 1000);
+    await payments.sweep();
+    expect(await told(store, "c-1")).toEqual(["opened unmatched"]);
+  });
+});
