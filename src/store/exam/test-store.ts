@@ -155,21 +155,29 @@ export async function examineStore<Tx>(
   onResult: (result: CheckResult, count: number) => void = () => {},
 ): Promise<CheckResult[]> {
   expectCreate("examineStore", exam);
-  const unawaited: unknown[] = [];
-  const note = (error: unknown): void => void unawaited.push(error);
-  // Without a listener, such a rejection would end the process without a result.
-  process.on("unhandledRejection", note);
+  const uncaught: string[] = [];
+  const noteRejection = (error: unknown): void => void uncaught.push(unawaited(error));
+  const noteError = (error: unknown): void => void uncaught.push(unheard(error));
+  // Without a listener, such a rejection or event would end the process without a result.
+  process.on("unhandledRejection", noteRejection);
+  process.on("uncaughtException", noteError);
   try {
-    return await runChecks(exam, onResult, unawaited);
+    return await runChecks(exam, onResult, uncaught);
   } finally {
-    process.off("unhandledRejection", note);
+    process.off("unhandledRejection", noteRejection);
+    process.off("uncaughtException", noteError);
   }
 }
+
+const unawaited = (error: unknown): string =>
+  `A promise rejected that nothing awaited${because(error)} Await run(tx) and each statement, before the transaction ends.`;
+const unheard = (error: unknown): string =>
+  `An error was thrown outside of every call, which ends a process${because(error)} Listen to the event "error" of each pool and each connection.`;
 
 async function runChecks<Tx>(
   exam: StoreExam<Tx>,
   onResult: (result: CheckResult, count: number) => void,
-  unawaited: unknown[],
+  uncaught: string[],
 ): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   const lacking = new Set<ExamMember>();
@@ -179,7 +187,7 @@ async function runChecks<Tx>(
     const missing = without[member as keyof typeof without];
     const result: CheckResult = lacking.has(member)
       ? { check, member, outcome: "left out", reason: missing }
-      : withUnawaited(await runInTime(one, exam, () => (hangs = true)), unawaited.splice(0));
+      : withUncaught(await runInTime(one, exam, () => (hangs = true)), uncaught.splice(0));
     if (result.outcome === "left out" && (member === "adapter" || isProbePart(member))) lacking.add(member);
     if (member === "adapter" && lacking.has(member)) continue;
     const isDefective = member !== "adapter" && results.some(isAdapterFailed);
@@ -218,12 +226,10 @@ async function runInTime<Tx>(
   return result;
 }
 
-/** Returns the result as failed if promises rejected that nothing awaited. Its reason names the first. */
-function withUnawaited(result: CheckResult, errors: readonly unknown[]): CheckResult {
-  if (errors.length === 0) return result;
-  const why = `A promise rejected that nothing awaited${because(errors[0])}`;
-  const told = `${why} Await run(tx) and each statement, before the transaction ends.`;
-  const reason = result.outcome === "failed" ? `${told} ${result.reason}` : told;
+/** Returns the result as failed if there were errors outside of the calls. Its reason names the first one. */
+function withUncaught(result: CheckResult, [first]: readonly string[]): CheckResult {
+  if (first === undefined) return result;
+  const reason = result.outcome === "failed" ? `${first} ${result.reason}` : first;
   return { ...result, outcome: "failed", reason };
 }
 

@@ -144,6 +144,22 @@ export const create = async () =>
     expect(stdout).toMatch(/^Why: A promise rejected that nothing awaited: no\. Await run\(tx\) and each/m);
   });
 
+  it("names an event of an error to which the adapter does not listen", () => {
+    const module = `import { EventEmitter } from "node:events";
+import { storeOver } from ${JSON.stringify(kit)};
+const read = async () => {
+  setImmediate(() => new EventEmitter().emit("error", new Error("Connection terminated")));
+  return [];
+};
+const write = async () => true;
+export const create = async () => storeOver({ durable: true, read, scan: async () => [], write });`;
+    const { status, stdout } = exam("deaf.mjs", module);
+    expect(status).toBe(1);
+    const why =
+      /^Why: An error was thrown outside of every call, .*: Connection terminated\. Listen to the event "error" of each pool/m;
+    expect(stdout).toMatch(why);
+  });
+
   it("says what to do about a module that is loaded as CommonJS", () => {
     folder.write("package.json", '{"type": "commonjs"}');
     const { status, stderr } = exam("commonjs.js", good);

@@ -259,11 +259,14 @@ describe("the exam outside of a test runner", () => {
     expect(open.size).toBe(0);
   });
 
-  it("leaves no listener for rejections in its process", async () => {
-    const before = process.listeners("unhandledRejection");
-    await examineStore({ create: () => Promise.reject(new Error("no database")) });
-    expect(process.listeners("unhandledRejection")).toEqual(before);
-  });
+  it.each(["unhandledRejection", "uncaughtException"] as const)(
+    "leaves no listener for an %s",
+    async (event) => {
+      const before = process.listeners(event as "exit");
+      await examineStore({ create: () => Promise.reject(new Error("no database")) });
+      expect(process.listeners(event as "exit")).toEqual(before);
+    },
+  );
 
   it("goes on after checks that fail in different ways", async () => {
     class Forgetful extends MemoryStore {
