@@ -33,6 +33,9 @@ const passingCount = 20;
 /** The number of rounds. In each round, two writes conflict while others read. */
 const rounds = 5;
 
+/** The records that each write changes. */
+const changedNames = ["l1", "l9"];
+
 const lastingNames = Array.from({ length: lastingCount }, (_, index) => `l${index + 100}`);
 
 /** Returns the names of the records that write `4 * cycle + 1` adds and write `4 * cycle + 3` deletes. */
@@ -150,6 +153,9 @@ const oneStep =
 const pages =
   "If you read a range in pages, begin each page after the last key of the page before: the number of a page, or of a record, moves with each write.";
 
+const skipped =
+  "Each write changes them: return what was committed last, and leave no record out because it is locked or because its value was replaced.";
+
 /**
  * Reads once. Throws if a record is missing, if a record is there twice, or if its value and its version are
  * from different writes.
@@ -161,8 +167,8 @@ async function expectWhole(adapter: Adapter, reverse: boolean): Promise<void> {
     operations.scan({ ...rangeOfNames("l", "m"), limit: 1000, reverse }),
   ]);
   const found = new Map(scanned.map((record) => [record.key, record]));
-  const missing = ["l1", ...lastingNames, "l9"].filter((name) => !found.has(examKey(name)));
-  const missed = `scan missed ${missing.length} records that were there all the time, while others in its range were written: ${missing.slice(0, 5).join(", ")}. ${pages}`;
+  const missing = [...changedNames, ...lastingNames].filter((name) => !found.has(examKey(name)));
+  const missed = `scan missed ${missing.length} records that were there all the time, while others in its range were written: ${missing.slice(0, 5).join(", ")}. ${missing.every((name) => changedNames.includes(name)) ? skipped : pages}`;
   assert.ok(missing.length === 0, missed);
   const twice = scanned.find((record) => found.get(record.key) !== record);
   assert.ok(!twice, `scan returned ${twice?.key} twice, while records in its range were written. ${pages}`);
