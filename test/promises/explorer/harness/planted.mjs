@@ -21,8 +21,8 @@ export const planted = [
   {
     name: "the spool is deleted before the commit",
     file: "webhook/recording/webhook-keeper.js",
-    text: "this.#noteRecorded(await this.#parts.recorder.record(fromSpool(webhook)));",
-    by: "void this.#parts.recorder.record(fromSpool(webhook)).catch(() => {});",
+    text: "this.#noteRecorded(await this.#parts.recorder.record((0, arrival_js_1.fromSpool)(webhook)));",
+    by: "void this.#parts.recorder.record((0, arrival_js_1.fromSpool)(webhook)).catch(() => {});",
   },
   {
     name: "a webhook is answered 200 before the sync of the spool",
@@ -285,8 +285,8 @@ export const planted = [
   {
     name: "sweeps that exceed what one write takes are not halved",
     file: "operations/sweep/in-groups.js",
-    text: "if (store.maxGroup === Infinity || items.length <= 1",
-    by: "if (true",
+    text: 'if ((0, index_js_1.hasCode)(error, "store_conflict"))',
+    by: "if (true)",
   },
   {
     name: "the health says nothing of failing sweeps",
@@ -297,8 +297,8 @@ export const planted = [
   {
     name: "payments are raised as overdue only beside webhooks without a payment",
     file: "operations/sweep/sweep-payments.js",
-    text: "const overdue = await sweepOverdue(parts, overdueMs);",
-    by: "const overdue = unmatched > 0 ? await sweepOverdue(parts, overdueMs) : 0;",
+    text: "(await step(() => sweepOverdue(parts, overdueMs))) ?? 0",
+    by: "unmatched > 0 ? ((await step(() => sweepOverdue(parts, overdueMs))) ?? 0) : 0",
   },
   {
     name: "a handler that the store forgets is not registered again",
