@@ -1,43 +1,18 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { type BatchAdapter, type RecordChange, storeOver, type StoredRecord } from "tillkit";
 import { examineStore } from "tillkit/testing";
+import { apply, batchAdapter, expectedIn, type Records } from "./memory-adapter.js";
 
-type Records = Map<string, StoredRecord>;
 type Make = (records: Records) => BatchAdapter<never>;
-
-const isExpected = (records: Records) => (change: RecordChange) =>
-  (records.get(change.key)?.version ?? 0) === change.version;
-
-function apply(records: Records, changes: readonly RecordChange[]): void {
-  for (const { key, version, value } of changes)
-    if (value === null) records.delete(key);
-    else records.set(key, { key, value, version: version + 1 });
-}
-
-/** Returns an adapter over a map that several adapters share. */
-const over: Make = (records) => ({
-  durable: true,
-  read: async (keys) => keys.flatMap((key) => records.get(key) ?? []),
-  scan: async ({ from, to, limit, reverse }) =>
-    [...records.values()]
-      .filter(({ key }) => key >= from && key < to)
-      .toSorted((a, b) => (a.key < b.key === reverse ? 1 : -1))
-      .slice(0, limit),
-  write: async (changes) => {
-    const isDone = changes.every(isExpected(records));
-    if (isDone) apply(records, changes);
-    return isDone;
-  },
-});
 
 /** Compares only some versions where so many records change, as a way for few changes may do. */
 function comparingFew(count: number, isCompared: (change: RecordChange, index: number) => boolean): Make {
   return (records) => ({
-    ...over(records),
+    ...batchAdapter(records),
     write: async (changes) => {
-      if (changes.length !== count) return over(records).write(changes, []);
+      if (changes.length !== count) return batchAdapter(records).write(changes, []);
       const compared = changes.filter(isCompared);
-      if (!compared.every(isExpected(records))) return false;
+      if (!compared.every(expectedIn(records))) return false;
       const versionIn = ({ key }: RecordChange) => records.get(key)?.version ?? 0;
       apply(
         records,
@@ -50,13 +25,13 @@ function comparingFew(count: number, isCompared: (change: RecordChange, index: n
 
 /** Takes records that are as the write would leave them for its own earlier write, whose answer was lost. */
 const takingEqualForOwn: Make = (records) => ({
-  ...over(records),
+  ...batchAdapter(records),
   write: async (changes) => {
     const isThere = ({ key, version, value }: RecordChange): boolean => {
       const stored = records.get(key);
       return value === null ? !stored : stored?.version === version + 1 && stored.value === value;
     };
-    return changes.every(isThere) || over(records).write(changes, []);
+    return changes.every(isThere) || batchAdapter(records).write(changes, []);
   },
 });
 
@@ -64,10 +39,10 @@ const takingEqualForOwn: Make = (records) => ({
 const namedByContent: Make = (records) => {
   const made = new Set<string>();
   return {
-    ...over(records),
+    ...batchAdapter(records),
     write: async (changes) => {
       const name = JSON.stringify(changes);
-      const isDone = made.has(name) || (await over(records).write(changes, []));
+      const isDone = made.has(name) || (await batchAdapter(records).write(changes, []));
       if (isDone) made.add(name);
       return isDone;
     },
@@ -76,12 +51,12 @@ const namedByContent: Make = (records) => {
 
 /** Writes one record after the other, each only if its version is the expected one, and takes all back after a conflict. */
 const takingBack: Make = (records) => ({
-  ...over(records),
+  ...batchAdapter(records),
   write: async (changes) => {
     const before: [key: string, record: StoredRecord | undefined][] = [];
     for (const change of changes) {
       await nextIteration();
-      if (isExpected(records)(change)) {
+      if (expectedIn(records)(change)) {
         before.push([change.key, records.get(change.key)]);
         apply(records, [change]);
         continue;
@@ -99,17 +74,17 @@ const takingBack: Make = (records) => ({
 const keepingPages: Make = (records) => {
   const pages = new Map<string, readonly StoredRecord[]>();
   return {
-    ...over(records),
+    ...batchAdapter(records),
     async scan(range) {
       const name = JSON.stringify(range);
-      const page = pages.get(name) ?? (await over(records).scan(range));
+      const page = pages.get(name) ?? (await batchAdapter(records).scan(range));
       pages.set(name, page);
       return page;
     },
     async write(changes) {
       const keys = new Set(changes.map(({ key }) => key));
       for (const [name, page] of pages) if (page.some(({ key }) => keys.has(key))) pages.delete(name);
-      return over(records).write(changes, []);
+      return batchAdapter(records).write(changes, []);
     },
   };
 };
@@ -120,7 +95,7 @@ const caseless: Make = (records) => {
   const lower = <T extends { key: string }>(one: T): T => ({ ...one, key: one.key.toLowerCase() });
   const asWritten = (found: readonly StoredRecord[]) =>
     found.map((one) => ({ ...one, key: written.get(one.key)! }));
-  const inner = over(records);
+  const inner = batchAdapter(records);
   return {
     ...inner,
     read: async (keys) => asWritten(await inner.read(keys.map((key) => key.toLowerCase()))),
@@ -194,7 +169,7 @@ describe("the exam of an adapter that takes a shorter way", () => {
   };
 
   it("passes one that takes none", async () => {
-    expect(await failuresOf(over)).toEqual([]);
+    expect(await failuresOf(batchAdapter)).toEqual([]);
   });
 
   it.each(defects)("fails one that %s, and names it", async (_, make, caughtBy, says) => {

@@ -1,4 +1,6 @@
-import { type RecordChange, type StoredRecord, type TransactionAdapter } from "tillkit";
+import { type BatchAdapter, type RecordChange, type StoredRecord, type TransactionAdapter } from "tillkit";
+
+export type Records = Map<string, StoredRecord>;
 
 /** The transaction of {@link memoryAdapter}. */
 export interface MemoryTransaction {
@@ -6,31 +8,57 @@ export interface MemoryTransaction {
 }
 
 /** The open transactions of all adapters over one map. */
-const openOf = new WeakMap<
-  Map<string, StoredRecord>,
-  Map<MemoryTransaction | undefined, Map<string, RecordChange>>
->();
+const openOf = new WeakMap<Records, Map<MemoryTransaction | undefined, Map<string, RecordChange>>>();
+
+/** Returns the version of a record, or 0 if there is no such record. */
+export const versionIn = (records: Records, key: string): number => records.get(key)?.version ?? 0;
+
+/** Returns whether a change expects the version that its record has. */
+export const expectedIn =
+  (records: Records) =>
+  ({ key, version }: RecordChange): boolean =>
+    versionIn(records, key) === version;
+
+/** Makes the changes without a comparison of versions. */
+export function apply(records: Records, changes: Iterable<RecordChange>): void {
+  for (const { key, version, value } of changes)
+    if (value === null) records.delete(key);
+    else records.set(key, { key, value, version: version + 1 });
+}
+
+/** Returns an adapter over a map without transactions. Several adapters can share the map. */
+export function batchAdapter(records: Records): BatchAdapter<never> {
+  return {
+    durable: true,
+    read: async (keys) => keys.flatMap((key) => records.get(key) ?? []),
+    scan: (range) => memoryAdapter(records).scan(range),
+    async write(changes) {
+      const isDone = changes.every(expectedIn(records));
+      if (isDone) apply(records, changes);
+      return isDone;
+    },
+  };
+}
 
 /**
  * Returns an adapter over a map. A write is a conflict also where another open transaction has written one of its records. Without an
  * open transaction it is committed immediately.
  */
 export function memoryAdapter(
-  records = new Map<string, StoredRecord>(),
-  isExpected = ({ key, version }: RecordChange): boolean => (records.get(key)?.version ?? 0) === version,
+  records: Records = new Map(),
+  isExpected = expectedIn(records),
 ): TransactionAdapter<MemoryTransaction> {
   let transactions = 0;
   const open = openOf.get(records) ?? new Map<MemoryTransaction | undefined, Map<string, RecordChange>>();
   openOf.set(records, open);
   const isTaken = ({ key }: RecordChange) => [...open.values()].some((changes) => changes.has(key));
-  const apply = (to: Map<string, StoredRecord>, changes: Iterable<RecordChange> = []) => {
-    for (const { key, version, value } of changes)
-      if (value === null) to.delete(key);
-      else to.set(key, { key, version: version + 1, value });
-    return to;
+  const seenBy = (tx?: MemoryTransaction): Records => {
+    const changes = open.get(tx);
+    if (!changes?.size) return records;
+    const seen = new Map(records);
+    apply(seen, changes.values());
+    return seen;
   };
-  const seenBy = (tx?: MemoryTransaction) =>
-    open.get(tx)?.size ? apply(new Map(records), open.get(tx)!.values()) : records;
   return {
     durable: false,
     read: async (keys, tx) => keys.flatMap((key) => seenBy(tx).get(key) ?? []),

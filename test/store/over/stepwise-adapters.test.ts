@@ -10,41 +10,24 @@ import {
   type TransactionAdapter,
 } from "tillkit";
 import { examineStore } from "tillkit/testing";
-import { memoryAdapter, type MemoryTransaction } from "./memory-adapter.js";
+import {
+  apply,
+  batchAdapter,
+  expectedIn,
+  memoryAdapter,
+  type MemoryTransaction,
+  type Records,
+} from "./memory-adapter.js";
 
-type Records = Map<string, StoredRecord>;
 type Batch = BatchAdapter<never>;
 type Transactional = TransactionAdapter<MemoryTransaction>;
 
-const isExpected = (records: Records) => (change: RecordChange) =>
-  (records.get(change.key)?.version ?? 0) === change.version;
-
-function apply(records: Records, changes: readonly RecordChange[]): void {
-  for (const { key, version, value } of changes)
-    if (value === null) records.delete(key);
-    else records.set(key, { key, value, version: version + 1 });
-}
-
 const inRange = (records: Records, range: KeyRange) => memoryAdapter(records).scan(range);
-
-/** Returns a right adapter over a map. */
-function over(records: Records): Batch {
-  return {
-    durable: true,
-    read: async (keys) => keys.flatMap((key) => records.get(key) ?? []),
-    scan: (range) => inRange(records, range),
-    async write(changes) {
-      const isDone = changes.every(isExpected(records));
-      if (isDone) apply(records, changes);
-      return isDone;
-    },
-  };
-}
 
 /** Reads a range in pages. `firstOf` returns the index of its first record. `last` is the key before it. */
 function inPages(firstOf: (all: readonly StoredRecord[], page: number, last: string) => number) {
   return (records: Records): Batch => ({
-    ...over(records),
+    ...batchAdapter(records),
     async scan(range) {
       const found: StoredRecord[] = [];
       for (let page = 0; found.length < range.limit; page++) {
@@ -66,7 +49,7 @@ function inParts(partsOf: (changes: readonly RecordChange[]) => readonly RecordC
   const lockOf = new WeakMap<Records, Promise<unknown>>();
   return (records: Records): Batch => {
     const write = async (changes: readonly RecordChange[]): Promise<boolean> => {
-      if (!changes.every(isExpected(records))) return false;
+      if (!changes.every(expectedIn(records))) return false;
       for (const part of partsOf(changes)) {
         apply(records, part);
         for (let pauses = 0; pauses < 2; pauses++) await nextIteration();
@@ -74,7 +57,7 @@ function inParts(partsOf: (changes: readonly RecordChange[]) => readonly RecordC
       return true;
     };
     return {
-      ...over(records),
+      ...batchAdapter(records),
       write(changes) {
         const own = (lockOf.get(records) ?? Promise.resolve()).then(() => write(changes));
         lockOf.set(records, own);
@@ -91,14 +74,14 @@ const updates = (change: RecordChange): boolean => !inserts(change) && !deletion
 /** Reads the records whose keys match a pattern or lie in a range, which are more than the wanted ones. */
 function readingMore(isFound: (key: string, wanted: readonly string[]) => boolean) {
   return (records: Records): Batch => ({
-    ...over(records),
+    ...batchAdapter(records),
     read: async (keys) => [...records.values()].filter(({ key }) => isFound(key, keys)),
   });
 }
 
 /** Returns a record that was changed meanwhile a second time, as a database may that has moved its row. */
 const readingTwice = (records: Records): Batch => ({
-  ...over(records),
+  ...batchAdapter(records),
   async scan(range) {
     const found = await inRange(records, range);
     await nextIteration();
@@ -228,7 +211,7 @@ const defects: [
   [
     "takes a range for a prefix",
     batch((records) => ({
-      ...over(records),
+      ...batchAdapter(records),
       async scan(range) {
         const prefix = range.from.slice(0, range.from.lastIndexOf("/") + 1);
         const found = await inRange(records, { ...range, limit: Infinity });
@@ -241,9 +224,9 @@ const defects: [
   [
     "throws a conflict",
     batch((records) => ({
-      ...over(records),
+      ...batchAdapter(records),
       async write(changes) {
-        if (await over(records).write(changes, [])) return true;
+        if (await batchAdapter(records).write(changes, [])) return true;
         throw new TillkitError("store_conflict", "A version has changed.");
       },
     })),
@@ -253,10 +236,10 @@ const defects: [
   [
     "refuses writes of more than 80 changes",
     batch((records) => ({
-      ...over(records),
+      ...batchAdapter(records),
       write: async (changes) => {
         if (changes.length > 80) throw new Error("too many operations");
-        return over(records).write(changes, []);
+        return batchAdapter(records).write(changes, []);
       },
     })),
     many,
@@ -264,7 +247,7 @@ const defects: [
   ],
   [
     "takes the time from the process",
-    batch((records) => ({ ...over(records), now: async () => Date.now() })),
+    batch((records) => ({ ...batchAdapter(records), now: async () => Date.now() })),
     "a lease ends although the claimer's own clock stands still",
     "take the time from the database, not from the process",
   ],

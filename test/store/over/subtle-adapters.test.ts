@@ -6,19 +6,10 @@ import {
   type TransactionAdapter,
 } from "tillkit";
 import { examineStore } from "tillkit/testing";
-import { memoryAdapter, type MemoryTransaction } from "./memory-adapter.js";
+import { apply, memoryAdapter, type MemoryTransaction, type Records, versionIn } from "./memory-adapter.js";
 
 type Adapter = TransactionAdapter<MemoryTransaction>;
-type Records = Map<string, StoredRecord>;
 type Spoil = (adapter: Adapter, records: Records) => Adapter;
-
-const versionIn = (records: Records, key: string): number => records.get(key)?.version ?? 0;
-
-function apply(records: Records, changes: readonly RecordChange[]): void {
-  for (const { key, version, value } of changes)
-    if (value === null) records.delete(key);
-    else records.set(key, { key, value, version: version + 1 });
-}
 
 /** Stores other values. */
 function storing(recode: (value: string) => string): Spoil {
