@@ -9,8 +9,11 @@ import { codeOnly, tsc } from "./tsc.mjs";
 const root = path.resolve(import.meta.dirname, "..");
 const packages = path.join(root, "node_modules");
 
-const names = { keep_fnames: true, keep_classnames: true };
-/** Options of swc that keep the names of functions, so that a stack trace can be read. */
+const names = { keep_fnames: true, keep_classnames: true, toplevel: true };
+/**
+ * Options of swc that keep the names of functions, so that a stack trace can be read. `toplevel` also shortens the names that a file
+ * declares, and exports under others.
+ */
 const smaller = { compress: names, mangle: names, format: { comments: false } };
 const { peerDependenciesMeta: optional } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
 
