@@ -9,6 +9,9 @@ import { tablePrefixes } from "./support/table-prefixes.js";
 /** The number of connections that the server grants. One records, and one listens on PostgreSQL. */
 const granted = 3;
 
+/** The time after which `health` no longer waits for the store. */
+const healthTimeoutMs = 2000;
+
 interface Server {
   run(sql: string): Promise<unknown>;
   open(url: string, tablePrefix: string): SqlPaymentStore;
@@ -65,16 +68,20 @@ describe.each([
       const payments = testKit({ store: server.open(limited.href, tables.next()), spool: false });
       payments.onPaymentCompleted(async () => {});
       await payments.start();
-      for (let round = 1; round <= 20; round++) {
+      for (let [round, checked] = [1, 0]; checked < 20; round++) {
         const webhooks = [1, 2, 3].map((n) =>
           completedBody({ clientId: `c-${round}-${n}`, id: `s-${round}-${n}` }),
         );
+        const startedAt = performance.now();
         const [health, ...receipts] = await Promise.all([
           payments.health(),
           ...webhooks.map((body) => payments.receiveWebhook(signed(body))),
         ]);
-        expect(health.reasons.filter(({ code }) => /^(store|webhooks)_/.test(code))).toEqual([]);
         expect(receipts.map(({ outcome }) => outcome)).toEqual(["unmatched", "unmatched", "unmatched"]);
+        // On a machine that stops for seconds, the health rightly says that the store is slow.
+        if (performance.now() - startedAt > healthTimeoutMs) continue;
+        checked += 1;
+        expect(health.reasons.filter(({ code }) => /^(store|webhooks)_/.test(code))).toEqual([]);
       }
     } finally {
       await closeAll();
