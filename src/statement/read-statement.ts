@@ -14,7 +14,7 @@ import { quote } from "../shared/quote.js";
 import { describeUnknown, type NamesOf } from "../shared/unknown-names.js";
 import { isWholeNumber } from "../shared/whole-number.js";
 import { invalidOption } from "../operations/statement-options.js";
-import { type StatementRow, type UnreadableRow, withValidIds } from "./statement-row.js";
+import { refundWords, type StatementRow, type UnreadableRow, withValidIds } from "./statement-row.js";
 
 /** The format of a statement in CSV. */
 export interface StatementFormat extends Partial<CellOptions> {
@@ -78,13 +78,6 @@ async function* readRows(
 
 /** The headers, in small letters, of a column that says whether a row is a payment or a refund. */
 const kindHeaders: ReadonlySet<string> = new Set(["type", "kind", "operation", "transactiontype"]);
-const refundKinds: ReadonlySet<string> = new Set([
-  "refund",
-  "refunded",
-  "reversal",
-  "reversed",
-  "chargeback",
-]);
 
 function lettersOf(text: string): string {
   return text.toLowerCase().replaceAll(/[^a-z]/g, "");
@@ -182,7 +175,7 @@ class Table {
       return withValidIds({ line, problem: { code: "value_invalid", message }, ...ids });
     }
     const kind = fields[this.#kindColumn]?.trim() ?? "";
-    if (refundKinds.has(lettersOf(kind)) && !readSign(amounts.value ?? "").isNegative) {
+    if (refundWords.has(lettersOf(kind)) && !readSign(amounts.value ?? "").isNegative) {
       const message = `The row is a ${quote(kind)}, so value ${quote(amounts.value ?? "")} needs a minus.`;
       return withValidIds({ line, problem: { code: "value_invalid", message }, ...ids });
     }

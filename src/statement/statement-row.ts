@@ -128,12 +128,12 @@ export function checkRow(
     providerId: row.providerId?.slice(0, maxIdLength),
     time: row.time && new Date(row.time).toISOString(),
     utcOffsetMs: row.time ? offsetMsOf(row.time) : 0,
-    paid: !status || paidStatuses.has(status) || (kind === "refund" && refundStatuses.has(status)),
+    paid: !status || paidStatuses.has(status) || (kind === "refund" && refundWords.has(status)),
   };
 }
 
-/** Further statuses that mean "paid" in a row with a negative amount. */
-const refundStatuses: ReadonlySet<string> = new Set([
+/** Words for a refund. As a status of a row with a negative amount, they mean "paid". */
+export const refundWords: ReadonlySet<string> = new Set([
   "refunded",
   "refund",
   "reversed",
