@@ -10,10 +10,7 @@ const root = path.resolve(import.meta.dirname, "..");
 const packages = path.join(root, "node_modules");
 
 const names = { keep_fnames: true, keep_classnames: true, toplevel: true };
-/**
- * Options of swc that keep the names of functions, so that a stack trace can be read. `toplevel` also shortens the names that a file
- * declares, and exports under others.
- */
+/** Options of swc. They keep the names of functions, so that a stack trace can be read. */
 const smaller = { compress: names, mangle: names, format: { comments: false } };
 const { peerDependenciesMeta: optional } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
 

@@ -36,10 +36,7 @@ function examine(address: string): void {
     tutorial.remove();
   });
 
-  /**
-   * The address that the program of the page takes. Commits need no sync in a test. A database may have another
-   * isolation level than the program needs.
-   */
+  /** Returns the address for the page's program. The isolation level is not the one that the program needs. */
   function environment(): Record<string, string> {
     const connection = new URL(address);
     const settings = [
