@@ -4,7 +4,7 @@ import { type Payments, type PaymentsOptions, type SignedField } from "tillkit";
 import { type SqlStoreOptions, type SqlTx } from "tillkit/sql";
 import { appOf, serve, testKit } from "../../support/kit.js";
 import { signed } from "../../support/webhooks.js";
-import { completionOf, ledgerOf, seedPayments } from "../faults/shop.js";
+import { completionOf, leaseMs, ledgerOf, seedPayments } from "../faults/shop.js";
 import { openPlace, openStore, type Place } from "../processes/databases.js";
 import { until } from "../processes/members.js";
 import { type Post, type Sent, startLoad } from "./load.js";
@@ -148,7 +148,7 @@ async function openKit(
   options: Pick<Options, "store" | "spool" | "webhook">,
   runs: Map<string, number>,
 ): Promise<Pick<Loaded, "payments" | "post">> {
-  const payments = testKit<SignedField, SqlTx>(options);
+  const payments = testKit<SignedField, SqlTx>({ ...options, dispatch: { leaseMs } });
   const write = ledgerOf(place);
   payments.onPaymentCompleted(
     async (event, context) => {

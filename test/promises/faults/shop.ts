@@ -14,6 +14,9 @@ export interface Shop {
   postSigned(this: void, headers: Record<string, string>, rawBody: Buffer): Promise<number>;
 }
 
+/** A claim whose answer was lost waits for this time, so it is short where connections break. */
+export const leaseMs = 5000;
+
 /** Opens a shop. Its handler, where it dispatches, writes to the ledger. `closeAll` closes it. */
 export async function openShop(
   place: Place,
@@ -26,7 +29,7 @@ export async function openShop(
     store: openStore({ ...place.address, url }),
     spool: { directory: path.join(place.folder, "spool") },
     webhook: { recordTimeoutMs: 500 },
-    dispatch: { pollMs: 20, firstDelayMs: 10, maxDelayMs: 50 },
+    dispatch: { leaseMs, pollMs: 20, firstDelayMs: 10, maxDelayMs: 50 },
     ...options,
   });
   payments.onPaymentCompleted(ledgerOf(place), { name: "books" });
