@@ -7,8 +7,8 @@ const maxInRow = 10;
  * way, each webhook is tried again.
  *
  * A webhook is slow if the store did not record it in time. A drain tries one slow webhook, and the others
- * only after the store has recorded one of them. Otherwise, each drain would wait for every locked payment,
- * and so would the webhooks that arrive meanwhile.
+ * only after the store has recorded or refused one of them. Otherwise, each drain would wait for every locked
+ * payment, and so would the webhooks that arrive meanwhile.
  */
 export class Skips {
   readonly #passed = new Set<string>();
@@ -43,6 +43,11 @@ export class Skips {
     this.#passesSlow = true;
   }
 
+  /** Must be called for each webhook that the store recorded or refused, or that was set aside. */
+  endSlow(receiptId: string): void {
+    if (this.#slow.delete(receiptId)) this.#passesSlow = false;
+  }
+
   /** Returns the last error of a slow webhook. */
   errorOf({ receiptId }: { receiptId: string }): unknown {
     return this.#slow.get(receiptId);
@@ -51,7 +56,7 @@ export class Skips {
   /** Must be called when the store has recorded a webhook. */
   noteRecorded(receiptId: string): void {
     this.#inRow = [];
-    if (this.#slow.delete(receiptId)) this.#passesSlow = false;
+    this.endSlow(receiptId);
   }
 
   /** Returns whether this drain does not try the webhook, because an earlier drain has skipped it. */

@@ -265,14 +265,14 @@ export class WebhookKeeper {
     // of a single row. If the store has recorded another webhook since, the failure belongs to this webhook.
     const mayBeStore = hasOneOf(unclearCodes, error);
     // A lock on the payment ends at some time, so it is no failure of the webhook.
-    if (error instanceof DeadlineError || hasCode(error, "store_busy")) {
-      failures.recorded = this.#recorded;
-      this.#skips.addSlow(receiptId, error);
-    }
+    const isLocked = error instanceof DeadlineError || hasCode(error, "store_busy");
+    if (isLocked) failures.recorded = this.#recorded;
     if (!mayBeStore || failures.recorded < this.#recorded) {
       failures.count += 1;
       failures.recorded = this.#recorded;
     }
+    if (isLocked && failures.count < maxFailures) this.#skips.addSlow(receiptId, error);
+    else this.#skips.endSlow(receiptId);
     if (failures.count >= maxFailures) {
       // The count is kept for other drains of the same segment. The probe has shown that the store works.
       if (!this.keeping.refused) this.keeping = {};

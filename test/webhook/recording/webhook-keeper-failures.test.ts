@@ -127,6 +127,42 @@ describe("a spooled webhook that fails again and again", () => {
   });
 
   it.each([
+    ["refuses them", badRow],
+    ["is unavailable for them alone", away],
+    ["locks them again", new DeadlineError(1000)],
+  ])(
+    "is set aside in the same drain as another one, where both were locked and the store then %s",
+    async (_, error) => {
+      const { keeper, recordSpooled, surroundings, endDrain } = keeperOf({ append: () => Promise.resolve() });
+      jest.useFakeTimers();
+      try {
+        keeper.start();
+        let cause: Error = new DeadlineError(1000);
+        surroundings.record = (arrival) =>
+          arrival.receiptId === "r-new" ? recorded(arrival) : fail(cause)();
+        const drain = async () => {
+          const results = [await recordSpooled(spooledOf("r-1")), await recordSpooled(spooledOf("r-2"))];
+          await recordSpooled(spooledOf("r-new"));
+          endDrain(new Error("webhooks were left"));
+          await jest.advanceTimersByTimeAsync(1000);
+          return results;
+        };
+        await drain();
+        cause = error === badRow ? badRow : away;
+        for (let drains = 0; drains < 8; drains++) await drain();
+        cause = error;
+        const setAside = expect.objectContaining({ isGivenUp: true }) as unknown;
+        expect(await drain()).toEqual([setAside, setAside]);
+        expect(await drain()).toEqual([setAside, setAside]);
+      } finally {
+        jest.useRealTimers();
+        endDrain();
+        await keeper.close();
+      }
+    },
+  );
+
+  it.each([
     ["the store did not commit it in time", new DeadlineError(1000)],
     ["another transaction holds its payment", new TillkitError("store_busy", "The payment is locked.")],
   ])("is skipped and never given up where %s, however many others are recorded", async (_, cause) => {
