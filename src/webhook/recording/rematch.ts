@@ -72,8 +72,10 @@ export async function rematchIn<Tx>(
   const matched = rematched.length;
   if (matched > 0) {
     // If the process ends now, a sweep must find the rest. So one of them gets the outcome `unmatched`, for
-    // which sweeps look.
-    const last = rest.findLast(({ outcome }) => outcome !== "unconfirmed");
+    // which sweeps look. Without the lock on its payment, another process could have decided it meanwhile.
+    const last = rest.findLast(
+      ({ outcome, clientId = "" }) => outcome !== "unconfirmed" && payments.find(clientId),
+    );
     if (last)
       rematched.push({ receiptId: last.receiptId, outcome: "unmatched", reason: "decided after others" });
     await store.save(tx, { updated: payments.changed(), rematched, events });

@@ -206,6 +206,28 @@ describe("a look for the payment of webhooks that wait", () => {
     expect(found).toMatchObject([{ receiptId: "r-3", outcome: "unmatched" }]);
   });
 
+  it("leaves what was recorded after the first look as it is where its payment is not locked", async () => {
+    const { store, parts } = await limited(Infinity, three()[0]!);
+    await seeded(store, pendingPayment());
+    const webhook = (clientId: string, second: number) => {
+      const { message: _, ...rest } = statusOf("completed", `r-${second}`, second, { clientId });
+      return { ...rest, outcome: "foreign", eventKey: `k-${second}`, clientId } as const;
+    };
+    const lock = store.lock.bind(store);
+    store.lock = async (tx, keys) => {
+      store.lock = lock;
+      const locked = await lock(tx, keys);
+      await store.save(tx, { webhooks: [webhook("c-1", 2), webhook("c-2", 3)] });
+      return locked;
+    };
+    const part = await store.transaction((tx) => rematchIn(tx, parts, ["c-1", "c-2"]));
+    expect(part).toEqual({ matched: 1, receiptIds: ["r-1"], isMore: true });
+    expect((await store.history("c-2")).webhooks).toMatchObject([{ receiptId: "r-3", outcome: "foreign" }]);
+    const stray = { before: "2026-11-21T00:00:00.000Z", limit: 10 };
+    const found = await store.transaction((tx) => store.stray(tx, stray));
+    expect(found).toMatchObject([{ receiptId: "r-2", outcome: "unmatched" }]);
+  });
+
   it("goes on after webhooks that still wait, and ends", async () => {
     const { store, parts, announced } = await limited(1, ...three());
     const saves = savesOf(store);
