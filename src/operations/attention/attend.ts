@@ -109,17 +109,23 @@ export async function attend<Tx>(
   const value = JSON.parse(JSON.stringify(valueAfter(given, before, change, fact))) as NoteRecord["value"];
   const changed = { kind: attentionNotes, id, version: note?.version ?? 0, value };
   const webhooks = given.action === "settle" ? (fact.webhooks ?? []) : [];
-  const { maxGroup } = parts.store;
   let isStored = false;
+  let refusal: { error: unknown } | undefined;
   const save = async (some: readonly WebhookRecord[]): Promise<void> => {
     // If the store limits its writes, several transactions settle the webhooks. The first writes the note.
     const [own, notes] = [{ ...fact, webhooks: some }, isStored ? [] : [changed]];
-    await parts.store.transaction((tx) => saveAction(parts, tx, { given, fact: own, notes, at: change.at }));
+    // After a refusal, no later webhook is settled. Its note would hide the entry of the refused one.
+    if (refusal) throw refusal.error;
+    try {
+      await parts.store.transaction((tx) => saveAction(parts, tx, { given, fact: own, notes, at: change.at }));
+    } catch (error) {
+      if (some.length <= 1 || parts.store.maxGroup === Infinity) refusal = { error };
+      throw error;
+    }
     isStored = true;
   };
   try {
-    for (let first = 0; first === 0 || first < webhooks.length; first += maxGroup)
-      await inGroups(parts.store, webhooks.slice(first, first + maxGroup), save);
+    await inGroups(parts.store, webhooks, save);
   } catch (error) {
     if (!hasCode(error, "store_conflict") || isStored) throw error;
     const now = (await readAttentionNotes(parts.store, [id])).get(id);

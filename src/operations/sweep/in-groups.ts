@@ -5,11 +5,11 @@ import { type PaymentStore } from "../../store/index.js";
 const maxRefused = 10;
 
 /**
- * Calls `run` with all items. If the call rejects, calls `run` with each item. If the store limits its
- * writes, calls `run` with each half of the items instead, and so on, because the dispatches of many handlers
- * may exceed the limit of the database for one transaction. Resolves to the results, in order. If single
- * items are refused, rejects with the first error, after the call for the last item. Rejects with a
- * `store_conflict` immediately, because smaller groups do not prevent it.
+ * Calls `run` with all items, or with groups of `maxGroup`. If a call rejects, calls `run` with each item of
+ * the group. If the store limits its writes, calls `run` with each half of the items instead, and so on,
+ * because the dispatches of many handlers may exceed the limit of the database for one transaction. Resolves
+ * to the results, in order. If single items are refused, rejects with the first error, after the call for the
+ * last item. Rejects with a `store_conflict` immediately, because smaller groups do not prevent it.
  */
 export async function inGroups<T, Result>(
   store: Pick<PaymentStore, "maxGroup">,
@@ -34,7 +34,9 @@ export async function inGroups<T, Result>(
     return results;
   }
 
-  const results = await runParts(items);
+  const results: Result[] = [];
+  for (let first = 0; first === 0 || first < items.length; first += store.maxGroup)
+    results.push(...(await runParts(items.slice(first, first + store.maxGroup))));
   if (errors.length > 0) throw errors[0];
   return results;
 }

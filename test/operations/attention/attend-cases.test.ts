@@ -75,6 +75,27 @@ describe("an action on an entry", () => {
     expect((await payments.attention({ rule: "mismatched", settled: true })).entries).toEqual([]);
   });
 
+  it.each([2, Infinity])(
+    "settles nothing behind a webhook that the store refuses, and all when repeated: %d",
+    async (maxGroup) => {
+      const store = Object.assign(new MemoryStore(), { maxGroup });
+      await saved(store, { created: [pendingPayment()], webhooks: differing(5) });
+      const payments = testKit({ store });
+      const save = store.save.bind(store);
+      store.save = (tx, changes) =>
+        changes.dismissed?.includes("receipt-of-w-0")
+          ? Promise.reject(new Error("the row is locked"))
+          : save(tx, changes);
+      const settle = { action: "settle", ...why } as const;
+      await expect(payments.attend("mismatched:c-1", settle)).rejects.toThrow("the row is locked");
+      const { entries } = await payments.attention({ rule: "mismatched" });
+      expect(entries).toMatchObject([{ version: 0 }]);
+      store.save = save;
+      expect(await payments.attend("mismatched:c-1", settle)).toMatchObject({ changed: true });
+      expect(await store.webhooks({ need: "mismatched", limit: 9 })).toEqual([]);
+    },
+  );
+
   it("wakes the handlers, and does not leave it to the next poll", async () => {
     const store = new MemoryStore();
     await saved(store, { created: [pendingPayment()], webhooks: differing(1) });
