@@ -4,6 +4,9 @@ import { type PaymentStore } from "../../store/index.js";
 /** The number of refused items after which the call ends, because the store seems to fail. */
 const maxRefused = 10;
 
+/** The minimum number of records on a page of a sweep. Otherwise, a few refused ones could fill each page. */
+export const minPage = 2 * maxRefused;
+
 /**
  * Calls `run` with all items, or with groups of `maxGroup`. If a call rejects, calls `run` with each item of
  * the group. If the store limits its writes, calls `run` with each half of the items instead, and so on,

@@ -7,7 +7,7 @@ import {
 } from "../../webhook/recording/payment-events.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
 import { readStored, rematch } from "../../webhook/recording/rematch.js";
-import { inGroups } from "./in-groups.js";
+import { inGroups, minPage } from "./in-groups.js";
 
 /** The parts of the kit that are needed to raise events. */
 export interface RaisingParts<Tx> extends RecordingParts<Tx> {
@@ -27,7 +27,8 @@ const maxPagesPerSweep = 20;
  * Raises one event for a webhook even if several processes sweep. Resolves to the number of events.
  */
 export async function raiseWaiting<Tx>(parts: RaisingParts<Tx>, unmatchedAfterMs: number): Promise<number> {
-  const { store, cautiousNow, maxGroup: limit } = parts;
+  const { store, cautiousNow } = parts;
+  const limit = Math.max(parts.maxGroup, minPage);
   const options = { before: new Date(cautiousNow().getTime() - unmatchedAfterMs).toISOString(), limit };
   let raised = 0;
   for (let page = 0; page < maxPagesPerSweep; page++) {

@@ -5,7 +5,7 @@ import { type EventRecord } from "../../store/index.js";
 import { stampEvent, withoutKey } from "../../webhook/recording/payment-events.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
 import { rematch } from "../../webhook/recording/rematch.js";
-import { inGroups } from "./in-groups.js";
+import { inGroups, minPage } from "./in-groups.js";
 import { type RaisingParts, raiseWaiting } from "./raise-waiting.js";
 
 /** The result of one sweep. */
@@ -98,7 +98,8 @@ export function createSweeper<Tx>(
     claims = (await step(() => closeClaims(parts.store, { ...claims, limit: parts.maxGroup }))) ?? claims;
     const announced = (await step(announce)) ?? 0;
     await step(() => silence.look());
-    if (overdue + unmatched + announced > 0) parts.announceEvents();
+    // A failed step may have raised events too.
+    if (overdue + unmatched + announced > 0 || errors.length > 0) parts.announceEvents();
     return { overdue, unmatched, looking, errors };
   }
 
@@ -141,7 +142,8 @@ function stepRunner(errors: unknown[]) {
  * Reads pages in the order of (createdAt, clientId), so that every payment is reached.
  */
 async function sweepOverdue<Tx>(parts: RaisingParts<Tx>, overdueMs: number): Promise<number> {
-  const { store, cautiousNow, maxGroup: limit } = parts;
+  const { store, cautiousNow } = parts;
+  const limit = Math.max(parts.maxGroup, minPage);
   const before = new Date(cautiousNow().getTime() - overdueMs).toISOString();
   let raised = 0;
   let after: { createdAt: string; clientId: string } | undefined;

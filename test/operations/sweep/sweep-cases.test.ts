@@ -49,6 +49,7 @@ function sweeperOf(
     silence?: { look(): Promise<void> };
     now?: () => Date;
     cautiousNow?: () => Date;
+    maxGroup?: number;
   },
 ) {
   const parts = { store, now, cautiousNow: now, newId: randomUUID, maxGroup: 9, ...over };
@@ -231,6 +232,37 @@ describe("a sweep", () => {
     ]);
   });
 
+  it("raises the others where a store with small writes refuses as many as it writes in one call", async () => {
+    const ids = ["c-5", "c-6", "c-7", "c-8"];
+    const store = Object.assign(
+      await storeWith({
+        created: ids.map((id) =>
+          pendingPayment({ ...old, clientId: id, reference: `r-${id}`, serviceId: `s-${id}` }),
+        ),
+        webhooks: ["c-1", "c-2", "c-3", "c-4"].map((id) => {
+          const rawBody = Buffer.from(JSON.stringify(completedBody({ clientId: id, id: `s-${id}` })));
+          return waiting(`r-${id}`, { clientId: id, rawBody });
+        }),
+      }),
+      { maxGroup: 3 },
+    );
+    const save = store.save.bind(store);
+    store.save = (tx, changes) => {
+      const isFree = changes.events?.every(({ clientId }) => clientId === "c-4" || clientId === "c-8");
+      return isFree ? save(tx, changes) : refuse();
+    };
+    const announceEvents = jest.fn();
+    await expect(sweeperOf(store, { maxGroup: 3, announceEvents }).sweep()).rejects.toThrow("refused");
+    expect(announceEvents).toHaveBeenCalledTimes(1);
+    const types = async (id: string) => (await store.history(id)).events.map(({ type }) => type);
+    expect(await Promise.all(["c-1", "c-4", "c-5", "c-8"].map(types))).toEqual([
+      [],
+      ["payment.unmatched"],
+      [],
+      ["payment.overdue"],
+    ]);
+  });
+
   it("fails where a call of the store never ends, and the next one raises what is due", async () => {
     const store = await storeWith({ created: [pendingPayment(old)] });
     const sweeper = sweeperOf(store, {});
@@ -337,12 +369,7 @@ describe("a sweep", () => {
 
   it("is waited for when the kit is closed, also where it fails", async () => {
     const order: string[] = [];
-    const sweeperWith = (matched: () => Promise<void>) =>
-      createSweeper<MemoryTx>(
-        { store: new MemoryStore(), now, cautiousNow: now, maxGroup: 9, ready: async () => {} } as never,
-        { overdueMs: 1, unmatchedAfterMs: 1 },
-        { recorder: { matched }, lookups: undefined },
-      );
+    const sweeperWith = (matched: () => Promise<void>) => sweeperOf(new MemoryStore(), { matched });
     const slow = sweeperWith(async () => {
       for (let turn = 0; turn < 5; turn++) await nextIteration();
       order.push("swept");
