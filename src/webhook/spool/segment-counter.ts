@@ -38,7 +38,8 @@ export function createSegmentCounter(
     last: SegmentCount | undefined,
   ): Promise<SegmentCount> {
     if (exposure !== undefined) return uncounted;
-    const ended = own.endedIn(name);
+    // A copy, because a drain may record more webhooks during the count.
+    const ended = new Set(own.endedIn(name));
     const from = ended.size > 0 || last?.oldestAt === undefined ? uncounted : last;
     const added = await ifFound(readRange(name, from.size, size));
     // The segment was drained or adopted after the directory was listed.

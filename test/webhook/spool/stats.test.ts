@@ -50,6 +50,32 @@ describe("stats", () => {
     expect(await spool.stats()).toStrictEqual({ records: 0, bytes: 0, segments: 0, setAside: 1 });
   });
 
+  it("count again what a drain has recorded during the last count", async () => {
+    let duringCount: (() => Promise<unknown>) | undefined;
+    const fs = hooked({ open: (file) => void (isCounting = file.endsWith(".spool")) });
+    let isCounting = false;
+    const readFile = async (file: string): Promise<Buffer> => {
+      if (isCounting && file.endsWith("key")) await duringCount?.();
+      return realFileSystem.readFile(file);
+    };
+    const spool = bench.open({ fs: { ...fs, readFile: readFile as never } });
+    for (const id of [1, 2, 3]) await spool.append(webhook(id));
+    const { opened, open } = gate();
+    let isWaiting = false;
+    const draining = spool.drain(
+      async ({ receiptId }) => {
+        if (receiptId === "r3") throw new Error("locked");
+        if (receiptId === "r2") await ((isWaiting = true), opened);
+      },
+      { isSkipped: () => true },
+    );
+    await until(() => isWaiting);
+    duringCount = () => (open(), draining);
+    await spool.stats();
+    duringCount = undefined;
+    expect(await spool.stats()).toMatchObject({ records: 1, oldestAt: webhook(3).receivedAt });
+  });
+
   it("tell when the oldest webhook arrived, also if it is not in the first segment", async () => {
     const spool = bench.open();
     for (const id of [9, 2]) {
