@@ -67,7 +67,8 @@ export class Skips {
 
   /** Returns whether the webhook would probably prevent the commit of a group. */
   isSuspect(webhook: { receiptId: string }): boolean {
-    return this.isPassed(webhook) || this.#before.has(webhook.receiptId);
+    const { receiptId } = webhook;
+    return this.isPassed(webhook) || this.#before.has(receiptId) || this.#slow.has(receiptId);
   }
 
   /** Notes a webhook that is skipped. Returns `true` if the drain must stop instead. */

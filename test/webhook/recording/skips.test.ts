@@ -86,6 +86,22 @@ describe("the webhooks that a drain skips", () => {
     expect(passed()).toEqual(["r-3"]);
   });
 
+  it("are recorded without a group if the store did not record them in time, also by the drain that tries them", () => {
+    const skips = new Skips();
+    for (const id of ["r-1", "r-2"]) {
+      skips.add(id);
+      skips.addSlow(id, new Error("locked"));
+    }
+    for (let drains = 0; drains < 3; drains++) {
+      skips.start();
+      const tried = drains % 2 === 0 ? "r-1" : "r-2";
+      expect(skips.isPassed(named(tried))).toBe(false);
+      expect([named("r-1"), named("r-2")].map((one) => skips.isSuspect(one))).toEqual([true, true]);
+      skips.add(tried);
+      skips.addSlow(tried, new Error("locked"));
+    }
+  });
+
   it("do not stop a drain if one was recorded between them", () => {
     const skips = new Skips();
     for (let n = 0; n < 10; n++) skips.add(`r-${n}`);
