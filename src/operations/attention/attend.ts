@@ -117,7 +117,9 @@ export async function attend<Tx>(
     // After a refusal, no later webhook is settled. Its note would hide the entry of the refused one.
     if (refusal) throw refusal.error;
     try {
-      await parts.store.transaction((tx) => saveAction(parts, tx, { given, fact: own, notes, at: change.at }));
+      await parts.store.transaction((tx) =>
+        saveAction(parts, tx, { given, fact: own, notes, at: change.at }),
+      );
     } catch (error) {
       if (some.length <= 1 || parts.store.maxGroup === Infinity) refusal = { error };
       throw error;

@@ -180,18 +180,22 @@ export class Lookups<Tx> {
   }
 
   async #drain(): Promise<void> {
+    /** The payments that the store refused to claim. A later drain claims them. */
+    const refused = new Set<string>();
     try {
       await this.#parts.ready();
       this.#failures = 0;
       for (const clientId of this.#waiting) {
         this.#waiting.delete(clientId);
-        const [claimed] = await this.#claim([clientId], { isEarly: true }).catch((error: unknown) => {
-          this.#waiting.add(clientId);
-          throw error;
+        const [claimed] = await this.#claim([clientId], { isEarly: true }).catch(() => {
+          refused.add(clientId);
+          return [];
         });
-        if (claimed && !(await this.#ask(claimed))) break;
+        const mayGoOn = refused.size < batchSize && !this.#closing.signal.aborted;
+        if (!mayGoOn || (claimed && !(await this.#ask(claimed)))) break;
       }
     } finally {
+      for (const clientId of refused) this.#waiting.add(clientId);
       this.#hasMore = false;
     }
     await this.#runScan();

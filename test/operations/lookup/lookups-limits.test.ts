@@ -341,6 +341,24 @@ describe("early lookups", () => {
     expect(recorded).toEqual(["c-0", "c-1"]);
   });
 
+  it("are made for the others where one payment is locked, also if they were wanted meanwhile", async () => {
+    const later = { nextLookupAt: "2026-11-21T12:00:00.000Z" };
+    const { store, lookups, asked, settled } = await lookupsOf(due(3, later), {});
+    const lock = store.lock.bind(store);
+    store.lock = async (tx, keys) => {
+      if (!keys.clientIds?.includes("c-0")) return lock(tx, keys);
+      lookups.askNow("c-2");
+      throw new Error("c-0 is locked");
+    };
+    for (const clientId of ["c-0", "c-1"]) lookups.askNow(clientId);
+    await settled();
+    expect(asked).toEqual(["s-1", "s-2"]);
+    store.lock = lock;
+    await lookups.sweep();
+    await settled();
+    expect(asked).toEqual(["s-1", "s-2", "s-0"]);
+  });
+
   it("that were not made are made by the next sweep, also for a payment that has no other lookup", async () => {
     const { nextLookupAt: _, ...over } = due(1, { lookups: 9 })[0]!;
     const { store, lookups, asked, settled } = await lookupsOf([over], {});
