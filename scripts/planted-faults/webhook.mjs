@@ -224,8 +224,8 @@ export const webhookFaults = [
   {
     about: "a spooled webhook is set aside because its payment is locked",
     file: "webhook/recording/webhook-keeper.ts",
-    from: `|| hasCode(error, "store_busy")) {`,
-    to: ") {",
+    from: ` || hasCode(error, "store_busy");`,
+    to: ";",
     test: "webhook/recording/webhook-keeper-failures.test.ts",
   },
   {

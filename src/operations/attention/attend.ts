@@ -113,17 +113,15 @@ export async function attend<Tx>(
   let refusal: { error: unknown } | undefined;
   const save = async (some: readonly WebhookRecord[]): Promise<void> => {
     // If the store limits its writes, several transactions settle the webhooks. The first writes the note.
-    const [own, notes] = [{ ...fact, webhooks: some }, isStored ? [] : [changed]];
+    const own = { ...fact, webhooks: some };
+    const action = { given, fact: own, notes: isStored ? [] : [changed], at: change.at };
     // After a refusal, no later webhook is settled. Its note would hide the entry of the refused one.
     if (refusal) throw refusal.error;
-    try {
-      await parts.store.transaction((tx) =>
-        saveAction(parts, tx, { given, fact: own, notes, at: change.at }),
-      );
-    } catch (error) {
+    const saving = parts.store.transaction((tx) => saveAction(parts, tx, action));
+    await saving.catch((error: unknown) => {
       if (some.length <= 1 || parts.store.maxGroup === Infinity) refusal = { error };
       throw error;
-    }
+    });
     isStored = true;
   };
   try {
@@ -156,10 +154,9 @@ async function saveAction<Tx>(
   const events: EventRecord[] = [];
   if (given.action === "settle" && ruleTable[rule].of === "payment") {
     const { payments } = await store.lock(tx, { clientIds: [subject] });
-    const stored = payments.find(({ clientId }) => clientId === subject)!;
-    const { attention, ...rest } = stored;
+    const { attention, ...rest } = payments.find(({ clientId }) => clientId === subject)!;
     const isPaid = attention === "paid_twice" || attention === "paid_late";
-    if (stored.state !== payment!.state || attention !== payment!.attention)
+    if (rest.state !== payment!.state || attention !== payment!.attention)
       throw new TillkitError("store_conflict", `${subject} has just changed.`);
     changes.updated = [{ ...rest, ...(!isPaid && { attention: "settled" as const }), updatedAt: at }];
   } else if (given.action === "settle") {
@@ -210,12 +207,11 @@ function valueAfter(given: AttentionAction, before: AttentionNote, change: Atten
     if (rawBody.length === 0) return webhook;
     return { ...webhook, sha256: createHash("sha256").update(rawBody).digest("hex") };
   });
-  const evidence = { payment, dispatch, claims: claim?.claims, webhooks };
   const settled = {
     ...withoutUndefined({ reason, by, document }),
     at: change.at,
     since: fact.since,
-    evidence,
+    evidence: { payment, dispatch, claims: claim?.claims, webhooks },
   };
   return {
     ...before,

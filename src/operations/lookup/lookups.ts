@@ -141,10 +141,9 @@ export class Lookups<Tx> {
     while (mayGoOn() && refused.size < batchSize) {
       const limit = Math.min(batchSize, maxAsked - asked) + refused.size;
       const found = await storeInTime(store.lookupDue({ before: now().toISOString(), limit }), maxStoreMs);
-      const due = found.filter(({ clientId }) => !refused.has(clientId));
-      if (due.length === 0) break;
-      const clientIds = due.map(({ clientId }) => clientId);
-      const claimed = await this.#claimDue(clientIds, refused);
+      const clientIds = found.map(({ clientId }) => clientId).filter((clientId) => !refused.has(clientId));
+      if (clientIds.length === 0) break;
+      const claimed = await this.#tryClaim(clientIds, refused, { isEarly: false });
       for (const [n, one] of claimed.entries()) {
         asked += 1;
         if (await this.#ask(one)) continue;
@@ -180,22 +179,18 @@ export class Lookups<Tx> {
   }
 
   async #drain(): Promise<void> {
-    /** The payments that the store refused to claim. A later drain claims them. */
-    const refused = new Set<string>();
+    const refused = new Map<string, unknown>();
     try {
       await this.#parts.ready();
       this.#failures = 0;
       for (const clientId of this.#waiting) {
         this.#waiting.delete(clientId);
-        const [claimed] = await this.#claim([clientId], { isEarly: true }).catch(() => {
-          refused.add(clientId);
-          return [];
-        });
+        const [claimed] = await this.#tryClaim([clientId], refused, { isEarly: true });
         const mayGoOn = refused.size < batchSize && !this.#closing.signal.aborted;
         if (!mayGoOn || (claimed && !(await this.#ask(claimed)))) break;
       }
     } finally {
-      for (const clientId of refused) this.#waiting.add(clientId);
+      for (const clientId of refused.keys()) this.#waiting.add(clientId);
       this.#hasMore = false;
     }
     await this.#runScan();
@@ -205,19 +200,20 @@ export class Lookups<Tx> {
     await this.#scan.run().catch((error: unknown) => this.#fail(error));
   }
 
-  /** Claims payments that are due. Adds those that the store refuses to `refused`, with their errors. */
-  async #claimDue(
+  /** Claims payments. Adds those that the store refuses to `refused`, with their errors. */
+  async #tryClaim(
     clientIds: readonly string[],
     refused: Map<string, unknown>,
+    early: { isEarly: boolean },
   ): Promise<readonly ClaimedLookup[]> {
     try {
-      return await this.#claim(clientIds, { isEarly: false });
+      return await this.#claim(clientIds, early);
     } catch (error) {
       if (clientIds.length === 1) refused.set(clientIds[0]!, error);
     }
     const claimed: ClaimedLookup[] = [];
     for (const clientId of clientIds.length > 1 ? clientIds : [])
-      claimed.push(...(await this.#claimDue([clientId], refused)));
+      claimed.push(...(await this.#tryClaim([clientId], refused, early)));
     return claimed;
   }
 

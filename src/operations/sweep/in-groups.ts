@@ -5,7 +5,7 @@ import { type PaymentStore } from "../../store/index.js";
 const maxRefused = 10;
 
 /** The minimum number of records on a page of a sweep. Otherwise, a few refused ones could fill each page. */
-export const minPage = 2 * maxRefused;
+export const minPageSize = 2 * maxRefused;
 
 /**
  * Calls `run` with all items, or with groups of `maxGroup`. If a call rejects, calls `run` with each item of

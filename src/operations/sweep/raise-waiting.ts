@@ -7,7 +7,7 @@ import {
 } from "../../webhook/recording/payment-events.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
 import { readStored, rematch } from "../../webhook/recording/rematch.js";
-import { inGroups, minPage } from "./in-groups.js";
+import { inGroups, minPageSize } from "./in-groups.js";
 
 /** The parts of the kit that are needed to raise events. */
 export interface RaisingParts<Tx> extends RecordingParts<Tx> {
@@ -28,7 +28,7 @@ const maxPagesPerSweep = 20;
  */
 export async function raiseWaiting<Tx>(parts: RaisingParts<Tx>, unmatchedAfterMs: number): Promise<number> {
   const { store, cautiousNow } = parts;
-  const limit = Math.max(parts.maxGroup, minPage);
+  const limit = Math.max(parts.maxGroup, minPageSize);
   const options = { before: new Date(cautiousNow().getTime() - unmatchedAfterMs).toISOString(), limit };
   let raised = 0;
   for (let page = 0; page < maxPagesPerSweep; page++) {

@@ -5,7 +5,7 @@ import { type EventRecord } from "../../store/index.js";
 import { stampEvent, withoutKey } from "../../webhook/recording/payment-events.js";
 import { type RecordingParts } from "../../webhook/recording/recording-parts.js";
 import { rematch } from "../../webhook/recording/rematch.js";
-import { inGroups, minPage } from "./in-groups.js";
+import { inGroups, minPageSize } from "./in-groups.js";
 import { type RaisingParts, raiseWaiting } from "./raise-waiting.js";
 
 /** The result of one sweep. */
@@ -143,7 +143,7 @@ function stepRunner(errors: unknown[]) {
  */
 async function sweepOverdue<Tx>(parts: RaisingParts<Tx>, overdueMs: number): Promise<number> {
   const { store, cautiousNow } = parts;
-  const limit = Math.max(parts.maxGroup, minPage);
+  const limit = Math.max(parts.maxGroup, minPageSize);
   const before = new Date(cautiousNow().getTime() - overdueMs).toISOString();
   let raised = 0;
   let after: { createdAt: string; clientId: string } | undefined;
