@@ -314,6 +314,34 @@ describe("the events about what needs a person, in a process", () => {
     expect(await count()).toBe(0);
     expect(await told(store, "c-1199")).toEqual(["opened paid_late", "closed paid_late gone"]);
   });
+
+  it("are told behind a full page in which the store refuses one, both openings and closings", async () => {
+    const ids = Array.from({ length: 150 }, (_, index) => `c-${index + 100}`);
+    const store = await storeWith(...ids.map((id) => own(id, late)));
+    const payments = listening(testKit({ store }));
+    const save = store.save.bind(store);
+    const refuseOne = () => {
+      store.save = (tx, changes) =>
+        changes.events?.some(({ clientId }) => clientId === "c-100")
+          ? Promise.reject(new Error("refused"))
+          : save(tx, changes);
+    };
+    refuseOne();
+    await expect(payments.sweep()).rejects.toThrow("refused");
+    await payments.sweep();
+    expect(await told(store, "c-249")).toEqual(["opened paid_late"]);
+    store.save = save;
+    await payments.sweep();
+
+    await store.transaction(async (tx) => {
+      const { payments: stored } = await store.lock(tx, { clientIds: ids });
+      await store.save(tx, { updated: stored.map(({ attention: _, ...rest }) => rest) });
+    });
+    refuseOne();
+    await expect(payments.sweep()).rejects.toThrow("refused");
+    await payments.sweep();
+    expect(await told(store, "c-249")).toEqual(["opened paid_late", "closed paid_late gone"]);
+  });
 });
 
 describe("a clock that jumps forward", () => {

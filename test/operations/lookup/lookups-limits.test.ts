@@ -98,6 +98,17 @@ describe("one sweep of lookups", () => {
     expect(asked).toEqual(due(15).map(({ serviceId }) => serviceId));
   });
 
+  it("asks as often as the rate allows, and does not count those that the store refuses to claim", async () => {
+    const { store, lookups, asked } = await lookupsOf(due(15), { perSecond: 1000, sweepMs: 5 });
+    const lock = store.lock.bind(store);
+    store.lock = (tx, keys) =>
+      keys.clientIds?.some((id) => ["c-0", "c-1", "c-2"].includes(id))
+        ? Promise.reject(new Error("locked"))
+        : lock(tx, keys);
+    await expect(lookups.sweep()).rejects.toThrow("locked");
+    expect(asked).toEqual(["s-3", "s-4", "s-5", "s-6", "s-7"]);
+  });
+
   it("ends after three failures in a row, as the sweep before it did", async () => {
     const { lookups, asked } = await lookupsOf(due(30), { read: unavailable });
     expect([await lookups.sweep(), await lookups.sweep()]).toEqual([3, 3]);

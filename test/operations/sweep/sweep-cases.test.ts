@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { MemoryStore, type MemoryTx, type Payment, type PaymentsOptions, type WebhookRecord } from "tillkit";
+import { keepClaim } from "../../../src/checkout/payment-claims.js";
 import { createSweeper } from "../../../src/operations/sweep/sweep-payments.js";
 import { webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../../src/store/exam/checks/steps.js";
@@ -202,6 +203,27 @@ describe("a sweep", () => {
     expect(look).toHaveBeenCalledTimes(1);
     expect(announce).toHaveBeenCalledTimes(parts.announce ? 0 : 1);
     expect(announceEvents).toHaveBeenCalledTimes(1);
+  });
+
+  it("reads the next page of open claims each time, and the same page again where the store refused it", async () => {
+    const created = Array.from({ length: 20 }, (_, n) =>
+      pendingPayment({ clientId: `c-${n}`, reference: `r-${n}`, serviceId: `s-${n}` }),
+    );
+    const store = await storeWith({ created });
+    for (const one of created) await keepClaim(store, one, { number: "MVK-1", at: one.createdAt });
+    const notes = store.notes.bind(store);
+    const read: (string | undefined)[] = [];
+    store.notes = (options) => {
+      if (options.kind !== "claim_open") return notes(options);
+      return read.push(options.after) === 2 ? refuse() : notes(options);
+    };
+    const sweeper = sweeperOf(store, {});
+    await sweeper.sweep();
+    await expect(sweeper.sweep()).rejects.toThrow("refused");
+    await sweeper.sweep();
+    const [first, second, third] = read;
+    expect([first, third]).toEqual([undefined, second]);
+    expect(second).toEqual(expect.any(String));
   });
 
   it("raises the other payments and webhooks where the store refuses one of each, and fails then", async () => {
