@@ -203,6 +203,12 @@ describe("a statement in CSV", () => {
     },
   );
 
+  it("refuses a refund without a minus by its kind, unless the column of the kind is a field of the row", async () => {
+    const rows = `${header},Type\na,1,KMF,refund\na,-1,KMF,refund`;
+    expect(await textsFor(rows)).toEqual(["2 value_invalid", "3 a -1 KMF"]);
+    expect(await textsFor(rows, { columns: { status: "Type" } })).toEqual(["2 a 1 KMF", "3 a -1 KMF"]);
+  });
+
   it("is refused where it is empty, in UTF-16, has too few columns, or has a broken header", async () => {
     const utf16 = Buffer.from(`\uFEFF${header}\na,1,KMF`, "utf16le");
     const cases: [string | Buffer, StatementFormat?][] = [
