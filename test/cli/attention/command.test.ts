@@ -160,6 +160,8 @@ describe("tillkit attention", () => {
     ]);
     const free = documentOf(await attention(["list", "--json", "--assigned", ""]));
     expect(free.entries).toMatchObject([{ rule: "mismatched" }]);
+    const none = await attention(["list", "--rule", "dead_dispatch", "--assigned", ""]);
+    expect([none.code, none.stdout]).toEqual([0, "Nothing needs a person.\n"]);
     expect((await attention(["list", "--snoozed", "--rule", "overdue"])).stdout).toContain(
       "snoozed by Amina at",
     );
