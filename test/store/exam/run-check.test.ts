@@ -54,6 +54,19 @@ describe("the stores of a check", () => {
     expect(result).toMatchObject({ outcome: "failed", reason: "it is not" });
   });
 
+  it("are the one that was made and the one that was reopened", async () => {
+    const open = (name: string) => async () =>
+      Object.assign(new MemoryStore(), { warnings: async () => [name] });
+    const check = async (...stores: MemoryStore[]) => {
+      const found = await Promise.all(stores.slice(0, 2).map((store) => store.warnings()));
+      expect(found).toEqual([["first"], ["second"]]);
+    };
+    const factory = { create: open("first"), reopen: open("second") };
+    expect(await runCheck(["it is known", check as never, "save"], factory)).toMatchObject({
+      outcome: "passed",
+    });
+  });
+
   it("are both closed after the check", async () => {
     const ended: string[] = [];
     const open = (name: string) => async () =>

@@ -268,6 +268,18 @@ describe("the exam outside of a test runner", () => {
     },
   );
 
+  it("blames a rejection that nothing awaited on one check only", async () => {
+    let made = 0;
+    const create = async () => {
+      if (++made === 3) process.emit("unhandledRejection", new Error("lost"), Promise.resolve());
+      if (made > 3) throw new Error("no database");
+      return new MemoryStore();
+    };
+    const reasons = (await examineStore({ create })).map(({ reason }) => reason);
+    expect(reasons.filter((reason) => reason?.includes("lost"))).toHaveLength(1);
+    expect(reasons.filter((reason) => reason === "no database").length).toBeGreaterThan(50);
+  });
+
   it("goes on after checks that fail in different ways", async () => {
     class Forgetful extends MemoryStore {
       override find = async () => undefined;

@@ -1,5 +1,12 @@
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { MemoryStore, TillkitError } from "tillkit";
-import { concurrently, expectRolledBack, leased, settled } from "../../../../src/store/exam/checks/steps.js";
+import {
+  besideReads,
+  concurrently,
+  expectRolledBack,
+  leased,
+  settled,
+} from "../../../../src/store/exam/checks/steps.js";
 
 it("what runs at the same time runs on both stores in turn", async () => {
   const stores = [new MemoryStore(), new MemoryStore()] as const;
@@ -27,4 +34,15 @@ it("a transaction is rolled back only where it rejects with the error of its run
   await expectRolledBack(Promise.reject(new Error("no")));
   await expect(expectRolledBack(Promise.reject(new Error("another")))).rejects.toThrow("another");
   await expect(expectRolledBack(Promise.resolve())).rejects.toThrow("although its run had rejected");
+});
+
+it("the reads beside a write have ended when it ends, also where the write rejects", async () => {
+  let running = 0;
+  const read = async () => {
+    running += 1;
+    for (let pauses = 0; pauses < 5; pauses++) await nextIteration();
+    running -= 1;
+  };
+  await expect(besideReads([read, read], () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(running).toBe(0);
 });
