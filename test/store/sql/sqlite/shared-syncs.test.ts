@@ -13,8 +13,8 @@ afterEach(async () => {
 const [left, own] = [1, 2];
 
 /** Opens a store with a table of notes; `handle` writes one as a handler does, and records when that has ended. */
-async function notes() {
-  const store = sqliteStore(nextFile());
+async function notes(options: Parameters<typeof sqliteStore>[1] = {}) {
+  const store = sqliteStore(nextFile(), options);
   opened.push(store);
   await store.transaction((tx) => tx.query("create table notes (text text)"));
   const ended: string[] = [];
@@ -90,6 +90,16 @@ describe("a transaction of a handler on SQLite", () => {
     expect(ended).toEqual(["first"]);
     expect(await kept()).toEqual(["first"]);
     expect(logBytes() > before).toBe(expected(true, false));
+  });
+
+  it("is synced without a later transaction where the one that waited has given up", async () => {
+    const { handle, levels, ended, expected } = await notes({ busyTimeoutMs: 100 });
+    const first = handle("first", () => second.catch(() => {}));
+    const second = handle("second");
+    await expect(second).rejects.toMatchObject({ code: "store_busy" });
+    await first;
+    expect(levels).toEqual({ first: expected(left, 3) });
+    expect(ended).toEqual(["first"]);
   });
 
   it("is synced by a later transaction that writes nothing itself", async () => {
