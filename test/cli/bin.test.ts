@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -96,6 +97,13 @@ describe("the built command", () => {
     expect(stderr).toMatch(errors);
     // The command writes this file last.
     expect(written).toContain(".gitignore");
+  });
+
+  it("stops the sandbox if nobody reads its output", async () => {
+    const argv = [path.join(built, "cli/main.js"), "sandbox", "--port", "0"];
+    const sandbox = spawn(process.execPath, argv, { timeout: 60_000, killSignal: "SIGKILL" });
+    sandbox.stdout.destroy();
+    expect(await once(sandbox, "exit")).toEqual([0, null]);
   });
 
   it("keeps its result and its exit code if nobody reads the text on standard error", () => {
