@@ -190,7 +190,7 @@ const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = 
     "puts values into a template",
     replacing,
     "read and scan return a value as the text that was written, also one that was written again",
-    "A value of 70159 characters became one of",
+    "A value of 70176 characters became one of",
   ],
   [
     "takes part in the transaction in which it begins another one",

@@ -174,13 +174,13 @@ const defects: [
     "makes updates, insertions and deletions in three steps",
     batch(inParts((all) => [all.filter(updates), all.filter(inserts), all.filter(deletions)])),
     beside,
-    "was not found, then exam/l9 was read with version",
+    "was not found, then other/l9 was read with version",
   ],
   [
     "makes insertions before updates",
     batch(inParts((all) => [all.filter(inserts), all.filter((one) => !inserts(one))])),
     beside,
-    "was found, then exam/l9 was read with version",
+    "was found, then other/l9 was read with version",
   ],
   [
     "writes many changes in parts of a hundred",

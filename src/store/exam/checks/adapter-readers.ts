@@ -33,10 +33,11 @@ const passingCount = 20;
 /** The number of rounds. In each round, two writes conflict while others read. */
 const rounds = 5;
 
-/** The records that each write changes. */
-const changedNames = ["l1", "l9"];
+/** The record that each write changes last, in another partition, and perhaps in a table of large values. */
+const lastName = "@l9";
+const changeLast = (version: number) => examChange(lastName, version, JSON.stringify("x".repeat(5000)));
 
-const lastingNames = Array.from({ length: lastingCount }, (_, index) => `l${index + 100}`);
+const lastingNames = [...Array.from({ length: lastingCount }, (_, index) => `l${index + 100}`), "l9"];
 
 /** Returns the names of the records that write `4 * cycle + 1` adds and write `4 * cycle + 3` deletes. */
 function passingNames(cycle: number): string[] {
@@ -51,18 +52,16 @@ export const adapterReaderChecks: Checks<Adapter> = {
     other,
   ) {
     const counted = (name: string, version: number) => examChange(name, version, String(version + 1));
-    for (let at = 0; at < lastingCount; at += inOneWrite)
+    for (let at = 0; at < lastingNames.length; at += inOneWrite)
       await expectWritten(
         adapter,
         lastingNames.slice(at, at + inOneWrite).map((name) => examChange(name, 0)),
       );
-    await expectWritten(adapter, [counted("l1", 0), counted("l9", 0)]);
-    const reads = [adapter, other].map((one) => {
-      let reverse = false;
-      return async () => {
-        await expectWhole(one, (reverse = !reverse));
-        await expectOneStep(one);
-      };
+    await expectWritten(adapter, [counted("l1", 0), changeLast(0)]);
+    const reads = [adapter, other].map((one) => async () => {
+      // Scans at the same time must not share a position.
+      await Promise.all([false, true].map((reverse) => expectWhole(one, reverse)));
+      await expectOneStep(one);
     });
     let version = 1;
     const until = performance.now() + maxMs;
@@ -75,13 +74,18 @@ export const adapterReaderChecks: Checks<Adapter> = {
           [],
           names.map((name) => examChange(name, 1, null)),
         ][version % 4]!;
-        await expectWritten(adapter, [counted("l1", version), ...passing, counted("l9", version)]);
+        await expectWritten(adapter, [counted("l1", version), ...passing, changeLast(version)]);
         // The pauses differ, so that the readers do not see the same steps each time.
         for (let pauses = version % 5; pauses >= 0; pauses--) await nextIteration();
       }
     });
     for (; version < versions && performance.now() < until + maxMs; version++)
-      await expectWritten(adapter, [counted("l1", version), counted("l9", version)]);
+      await expectWritten(adapter, [counted("l1", version), changeLast(version)]);
+    for (const old of [version - 256, version - 128, version - 16, Math.floor(version / 10), 9]) {
+      const isDone = old > 0 && (await written(adapter, [counted("l1", old)]));
+      const all = "compare all digits and bits of both versions, as numbers.";
+      assert.ok(!isDone, `write returned true for version ${old} of exam/l1, which has ${version}: ${all}`);
+    }
   },
 
   async "beside writes that conflict, read and scan return nothing of a write that then returns false"(
@@ -110,7 +114,7 @@ async function expectNothingOfRefused(adapter: Adapter, other: Adapter, name: st
       own.map((names, n) =>
         written(
           n === 0 ? adapter : other,
-          [...names, `${name}~`].map((one) => examChange(one, 0)),
+          [...names, `@${name}`].map((one) => examChange(one, 0)),
         ),
       ),
     ),
@@ -130,12 +134,12 @@ async function expectOneStep(adapter: Adapter): Promise<void> {
   const cycle = Math.floor(before / 4);
   const name = passingNames(cycle)[0]!;
   const isThere = (await versionOf(adapter, name)) > 0;
-  const after = await versionOf(adapter, "l9");
+  const after = await versionOf(adapter, lastName);
   const last = await versionOf(adapter, "l1");
-  const read = `exam/l1 was read with version ${before}, then exam/l9 with version ${after}, then exam/l1 with version ${last}`;
+  const read = `exam/l1 was read with version ${before}, then ${examKey(lastName)} with version ${after}, then exam/l1 with version ${last}`;
   assert.ok(after >= before && last >= after, `${read}. Each write changes both. ${oneStep}`);
   const [added, deleted] = [cycle * 4 + 2, cycle * 4 + 4];
-  const found = `exam/l1 was read with version ${before}, then ${examKey(name)} was ${isThere ? "found" : "not found"}, then exam/l9 was read with version ${after}`;
+  const found = `exam/l1 was read with version ${before}, then ${examKey(name)} was ${isThere ? "found" : "not found"}, then ${examKey(lastName)} was read with version ${after}`;
   const made = `The write that adds ${examKey(name)} changes the others to version ${added}, and the write that deletes it to version ${deleted}`;
   const isRight = isThere ? after >= added : before < added || after >= deleted;
   assert.ok(isRight, `${found}. ${made}. ${oneStep}`);
@@ -151,7 +155,7 @@ const oneStep =
   "Make all changes of a write in one step of the database: a process that ends between two steps leaves half of a write, also under a lock.";
 
 const pages =
-  "If you read a range in pages, begin each page after the last key of the page before: the number of a page, or of a record, moves with each write.";
+  "If you read a range in pages, begin each page after the last key of the page before: the number of a page, or of a record, moves with each write. If you read an index first, replace records that were deleted meanwhile by later ones. Each scan has a position of its own.";
 
 const skipped =
   "Each write changes them: return what was committed last, and leave no record out because it is locked or because its value was replaced.";
@@ -162,13 +166,14 @@ const skipped =
  */
 async function expectWhole(adapter: Adapter, reverse: boolean): Promise<void> {
   const operations = new Operations(adapter);
-  const [read, scanned] = await Promise.all([
-    operations.read([examKey("l1")]),
-    operations.scan({ ...rangeOfNames("l", "m"), limit: 1000, reverse }),
-  ]);
+  const names = ["l1", ...lastingNames];
+  const limit = reverse ? 1000 : names.length;
+  const read = await operations.read([examKey("l1")]);
+  const scanned = await operations.scan({ ...rangeOfNames("l", "m"), limit, reverse });
   const found = new Map(scanned.map((record) => [record.key, record]));
-  const missing = [...changedNames, ...lastingNames].filter((name) => !found.has(examKey(name)));
-  const missed = `scan missed ${missing.length} records that were there all the time, while others in its range were written: ${missing.slice(0, 5).join(", ")}. ${missing.every((name) => changedNames.includes(name)) ? skipped : pages}`;
+  const end = scanned.length < limit ? "~" : scanned.at(-1)!.key;
+  const missing = names.filter((name) => examKey(name) <= end && !found.has(examKey(name)));
+  const missed = `scan missed ${missing.length} records that were there all the time, while others in its range were written: ${missing.slice(0, 5).join(", ")}. ${missing.join() === "l1" ? skipped : pages}`;
   assert.ok(missing.length === 0, missed);
   const twice = scanned.find((record) => found.get(record.key) !== record);
   assert.ok(!twice, `scan returned ${twice?.key} twice, while records in its range were written. ${pages}`);
@@ -180,4 +185,7 @@ async function expectWhole(adapter: Adapter, reverse: boolean): Promise<void> {
     const isWhole = record.value === String(record.version);
     assert.ok(isWhole, `${operation} returned ${got} for a record that was being written. ${how}`);
   }
+  const shown = [read[0].version, found.get(examKey("l1"))!.version, await versionOf(adapter, "l1")];
+  const behind = `exam/l1 was read, scanned and read with the versions ${shown.join(", ")}: change records and their indexes in one step, and return nothing older than an earlier read.`;
+  assert.ok(shown[0]! <= shown[1]! && shown[1]! <= shown[2]!, behind);
 }

@@ -4,7 +4,9 @@ import { because } from "../../../shared/because.js";
 import { type RecordChange } from "../../index.js";
 import { type Adapter, Conflict, Operations } from "../../over/adapter/operations.js";
 
-export const examKey = (name: string): string => `exam/${name}`;
+/** Returns a key. Names with "@" have another first part: a database may have one partition for each. */
+export const examKey = (name: string): string =>
+  name.startsWith("@") ? `other/${name.slice(1)}` : `exam/${name}`;
 export const examChange = (name: string, version: number, value: string | null = '"1"'): RecordChange => ({
   key: examKey(name),
   version,
@@ -78,6 +80,9 @@ async function attempted(
 const rollBack =
   "This write is there, or one that had returned false: roll back before `transaction` rejects.";
 
+const leftBehind =
+  "It has this version: an earlier write may have left something, such as a counter or a cache, that a rollback did not undo.";
+
 /** Writes changes whose expected versions are right. Throws if `write` nevertheless returns `false`. */
 export async function expectWritten(adapter: Adapter, changes: readonly RecordChange[]): Promise<void> {
   let runs = 0;
@@ -88,7 +93,11 @@ export async function expectWritten(adapter: Adapter, changes: readonly RecordCh
   const [left] = await new Operations(adapter).read([key]);
   const has = `${key} was written with version ${version}, and has ${left?.version ?? "none"} now`;
   const isMade = left?.version === version + 1;
-  const why = isMade ? ` ${rollBack}` : left?.value === value ? ` ${versionRule}` : "";
+  const reasons = [
+    ...(isMade ? [rollBack] : left?.value === value ? [versionRule] : []),
+    ...((left?.version ?? 0) === version ? [leftBehind] : []),
+  ];
+  const why = reasons.map((reason) => ` ${reason}`).join("");
   assert.fail(`write returned false, and every version was the expected one. Runs: ${runs}. ${has}.${why}`);
 }
 

@@ -32,6 +32,7 @@ export const adapterTransactionChecks: Checks<Adapter> = {
     same(await outside, before, "Without tx, a change was seen that was not committed.");
     const left = "A transaction was rolled back, and its insert, its update or its deletion is there.";
     same(await look(), before, left);
+    await expectWritten(adapter, [examChange("a", 0), examChange("d", 1, null), examChange("u", 1)]);
   },
 
   async "with tx, read and scan return what others have committed since its transaction began"(

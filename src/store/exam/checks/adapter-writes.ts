@@ -6,7 +6,7 @@ import { because } from "../../../shared/because.js";
 import { withTimeout } from "../../../shared/with-timeout.js";
 import { type RecordChange } from "../../index.js";
 import { type Adapter, Operations } from "../../over/adapter/operations.js";
-import { examChange, expectWritten, readNamed, scan, written } from "./adapter-steps.js";
+import { examChange, examKey, expectWritten, readNamed, scan, written } from "./adapter-steps.js";
 import { besideReads, type Checks, expectRolledBack, same, type StoreProbe } from "./steps.js";
 
 /** Checks of `write`: all or nothing, and the results of conflicts. */
@@ -15,25 +15,29 @@ export const adapterWriteChecks: Checks<Adapter> = {
     await expectWritten(adapter, [examChange("b", 0), examChange("c", 0)]);
     // An adapter that remembers what it has read would still find the old value here.
     await readNamed(adapter, ["b"]);
-    await expectWritten(other, [examChange("b", 1)]);
+    await expectWritten(other, [examChange("b", 1), examChange("c", 1)]);
+    const expectSame = async (): Promise<void> => {
+      const names = ["a", "b", "c", "d"];
+      for (const one of [adapter, other])
+        same(await readNamed(one, names), ['exam/b 2 "1"', 'exam/c 2 "1"'], unlike);
+    };
     const wrong = [0, 1, 3].map((version) => examChange("b", version));
     const deleting = [1, 3].map((version) => examChange("b", version, null));
     for (const one of [...wrong, ...deleting, examChange("d", 1), examChange("d", 1, null)]) {
-      const isDone = await written(adapter, [examChange("a", 0), one, examChange("e", 0)]);
+      const isDone = await written(adapter, [examChange("a", 0), one, examChange("c", 2)]);
       assert.ok(
         !isDone,
-        `write returned true for ${JSON.stringify(one)}, and exam/b has version 2, exam/d none.`,
+        `write returned true for ${JSON.stringify(one)}, and exam/b has version 2, exam/d none. ${ownVersion}`,
       );
-      same(await readNamed(other, ["a", "b", "c", "d", "e"]), ['exam/b 2 "1"', 'exam/c 1 "1"']);
+      await expectSame();
     }
-    for (const one of [...deleting, examChange("d", 1, null)]) {
-      const isDone = await written(adapter, [examChange("c", 1, null), one]);
-      assert.ok(
-        !isDone,
-        `write returned true for deletions alone, of which ${one.key} has another version: compare it there too.`,
-      );
-      same(await readNamed(other, ["b", "c"]), ['exam/b 2 "1"', 'exam/c 1 "1"']);
+    for (const one of [...wrong.slice(1), ...deleting, examChange("d", 1, null)]) {
+      const isDone = await written(adapter, [examChange("c", 2, one.value), one]);
+      const alone = `write returned true for ${one.value === null ? "deletions" : "updates"} alone`;
+      assert.ok(!isDone, `${alone}, of which ${one.key} has another version: compare it there too.`);
+      await expectSame();
     }
+    await expectWritten(adapter, [examChange("a", 0), examChange("c", 2)]);
   },
 
   async "write makes many changes in one step, all of them or none"(adapter, other) {
@@ -41,13 +45,18 @@ export const adapterWriteChecks: Checks<Adapter> = {
     const many = Array.from({ length: count }, (_, index) => `m${index + 1000}`);
     const range = { limit: count };
     const all = many.map((name) => examChange(name, 0));
-    const isDone = await written(adapter, [...all.slice(1), examChange("m9", 1)]).catch((cause: unknown) => {
-      const told = isTillkitError(cause) ? cause : (cause as Error).cause;
-      throw new Error(`A write of ${count} changes rejected${because(told)} ${fewer}`, { cause });
-    });
-    assert.ok(!isDone, `write returned true, and the last of ${count} changes expected another version.`);
     const left = `${count} changes were written in several steps: write returned false, and left some.`;
-    same(await scan(other, "m", "n", range), [], left);
+    // A write in parts may compare the versions of one part only.
+    for (const [place, at] of [["last", count] as const, ["first", 0] as const]) {
+      const changes = all.slice(1).toSpliced(at, 0, examChange("m9", 1));
+      const isDone = await written(adapter, changes).catch((cause: unknown) => {
+        const told = isTillkitError(cause) ? cause : (cause as Error).cause;
+        throw new Error(`A write of ${count} changes rejected${because(told)} ${fewer}`, { cause });
+      });
+      const why = `write returned true, and the ${place} of ${count} changes expected another version.`;
+      assert.ok(!isDone, why);
+      same(await scan(other, "m", "n", range), [], left);
+    }
     const ends = async (): Promise<void> => {
       const [first, last] = [
         await readNamed(other, many.slice(0, 1)),
@@ -109,7 +118,7 @@ export const adapterWriteChecks: Checks<Adapter> = {
     other,
   ) {
     const groups: string[][] = [];
-    for (const kind of ["insert", "update", "delete", "update and delete"] as const)
+    for (const kind of kinds)
       for (const place of [0, 1, 2]) groups.push(await expectOneDone([adapter, other], kind, place));
     // Some databases read at most a hundred records at a time.
     const read = () => Promise.all(groups.map((names) => readNamed(other, names)));
@@ -170,7 +179,7 @@ export const adapterWriteChecks: Checks<Adapter> = {
     probe,
   ) {
     if (probe === undefined) return;
-    await expectOwnWritesOfOne([adapter, other], probe);
+    for (const kind of kinds) await expectOneDone([adapter, other], kind, 1, probe);
   },
 };
 
@@ -190,6 +199,9 @@ async function affordableCount(adapter: Adapter): Promise<number> {
 
 const fewer = "If the database can write fewer changes in one step, set maxChanges.";
 
+const ownVersion = "Compare each record with its own version, and count each change once.";
+const unlike = "A write returned false, and something of it was read.";
+
 /** The number of changes that every database must be able to write in one step. */
 const minChanges = 60;
 
@@ -199,35 +211,48 @@ const maxLateMs = 100;
 /** The maximum number of conflicts in a row. A database may end several transactions at a time. */
 const maxUndecided = 10;
 
+/** How writes change the record that they share. An equal update only compares the version. */
+const kinds = ["insert", "update", "delete", "update and delete", "equal update"] as const;
+
 /**
  * Runs four writes at the same time. The writes share one record, at the given position among their changes.
- * Each write has two other records. Expects exactly one complete write, and nothing of the other writes.
+ * Each write has two other records, and with a probe also a write of the application. Expects exactly one
+ * complete write, and nothing of the other writes.
  */
 async function expectOneDone(
   adapters: readonly Adapter[],
-  kind: "insert" | "update" | "delete" | "update and delete",
+  kind: (typeof kinds)[number],
   place: number,
+  probe?: StoreProbe,
 ): Promise<string[]> {
   const version = kind === "insert" ? 0 : 1;
   for (let tries = 1; ; tries++) {
     const name = `${kind[0]}${kind.length}${place}${tries}`;
     if (version > 0) await expectWritten(adapters[0]!, [examChange(name, 0)]);
-    const own = [0, 1, 2, 3].map((n) => [examChange(`${name}-${n}a`, 0), examChange(`${name}-${n}b`, 0)]);
-    const writes = own.map((changes, n) => {
+    const named = [0, 1, 2, 3].map((n) => [`${name}-${n}a`, `@${name}-${n}b`]);
+    const keys = named.map(() => randomUUID());
+    const writes = named.map((names, n) => {
       const isDeleting = kind === "delete" || (kind === "update and delete" && n < 2 === place < 2);
-      const shared = examChange(name, version, isDeleting ? null : JSON.stringify(n));
-      return written(adapters[n % adapters.length]!, changes.toSpliced(place, 0, shared));
+      const next = kind === "equal update" ? '"1"' : JSON.stringify(n);
+      const shared = examChange(name, version, isDeleting ? null : next);
+      const changes = names.map((one) => examChange(one, 0)).toSpliced(place, 0, shared);
+      return written(adapters[n % 2]!, changes, (tx) => probe?.write(tx, keys[n]!));
     });
-    const done = (await Promise.all(writes)).flatMap((isDone, n) => (isDone ? [n] : []));
-    const parts = own.flatMap((changes) => changes.map(({ key }) => key.slice("exam/".length)));
+    const results = await Promise.all(writes);
+    const done = results.flatMap((isDone, n) => (isDone ? [n] : []));
+    const parts = named.flat();
     const left = await readNamed(adapters[0]!, parts);
-    const expected = done.flatMap((n) => own[n]!.map(({ key }) => `${key} 1 "1"`));
-    const several = `${done.length} of four writes were done that expected version ${version} of one record (${kind}).`;
+    const expected = done.flatMap((n) => named[n]!.map((one) => `${examKey(one)} 1 "1"`)).toSorted();
+    const own = probe ? " with a write of the application" : "";
+    const several = `${done.length} of four writes${own} were done that expected version ${version} of one record (${kind}).`;
     assert.ok(done.length < 2, several);
     const torn = left.filter((record) => !expected.includes(record));
     const why = "A write that returned false has left records: it does not write all of its changes or none.";
     assert.ok(torn.length === 0, `${why} Left: ${torn.join(", ")}.`);
     same(left, expected, "A write returned true, and its changes are missing.");
+    const there = probe && (await Promise.all(keys.map((key) => probe.has(key))));
+    const unequal = "A write of the application is there, although its write returned false, or is missing.";
+    assert.deepEqual(there ?? results, results, unequal);
     if (done.length === 1) return [name, ...parts];
     assert.ok(
       tries < maxUndecided,
@@ -264,18 +289,3 @@ async function whileHeld(
 
 /** A change is held for this number of milliseconds, and for this number of writes. */
 const [minHoldMs, holdWrites] = [200, 10];
-
-/** Runs four writes at the same time that create the same record, each with a write of the application. */
-async function expectOwnWritesOfOne(adapters: readonly Adapter[], probe: StoreProbe): Promise<void> {
-  const own = [0, 1, 2, 3].map(() => randomUUID());
-  const results = await Promise.all(
-    own.map((key, n) =>
-      written(adapters[n % 2]!, [examChange("shared", 0), examChange(`own${n}`, 0)], (tx) =>
-        probe.write(tx, key),
-      ),
-    ),
-  );
-  const there = await Promise.all(own.map((key) => probe.has(key)));
-  const why = "A write of the application is there, although its write returned false, or is missing.";
-  assert.deepEqual(there, results, why);
-}

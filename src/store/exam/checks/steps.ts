@@ -170,7 +170,12 @@ const maxReadMs = 10_000;
 /** Reads again and again until the signal, or for at most `maxReadMs`. */
 async function repeat(signal: AbortSignal, read: () => Promise<void>): Promise<void> {
   const end = performance.now() + maxReadMs;
-  for (; !signal.aborted && performance.now() < end; await nextIteration()) await read();
+  while (!signal.aborted && performance.now() < end) {
+    // The pause begins before the read, so that the next read runs before a write that pauses meanwhile.
+    const pause = nextIteration();
+    await read();
+    await pause;
+  }
 }
 
 /** Runs `write`, and returns its result. Meanwhile, calls each function of `reads` again and again. */
