@@ -229,6 +229,21 @@ export const webhookFaults = [
     test: "webhook/recording/webhook-keeper-failures.test.ts",
   },
   {
+    about: "a slow webhook that was set aside stays slow",
+    file: "webhook/recording/webhook-keeper.ts",
+    from: "else this.#skips.endSlow(receiptId);",
+    to: "",
+    test: "webhook/recording/webhook-keeper-failures.test.ts",
+  },
+  {
+    about: "a parked webhook is marked for the sweep although its payment is not locked",
+    file: "webhook/recording/rematch.ts",
+    from: ` && payments.find(clientId),
+    );`,
+    to: ",\n    );",
+    test: "webhook/recording/rematch.test.ts",
+  },
+  {
     about: "parked webhooks are decided without a lock of their service ids",
     file: "webhook/recording/rematch.ts",
     from: "store.lock(tx, { clientIds, serviceIds })",
