@@ -1,6 +1,9 @@
 import { type RecordChange, storeOver, type StoredRecord, type TransactionAdapter } from "tillkit";
-import { type CheckResult, examineStore, type StoreFactory, testStore } from "tillkit/testing";
+import { type CheckResult, examineStore, type StoreFactory } from "tillkit/testing";
+import { checks, runCheck } from "./checks.js";
 import { memoryAdapter, type MemoryTransaction } from "./memory-adapter.js";
+
+const { read, stale, oneDone: allOrNothing, order, limits, sees } = checks;
 
 type Adapter = TransactionAdapter<MemoryTransaction>;
 type Spoil = (adapter: Adapter, records: Map<string, StoredRecord>) => Adapter;
@@ -18,13 +21,6 @@ function storesOver(spoil: Spoil, busyTimeoutMs = 500): StoreFactory<MemoryTrans
 
 function examOf(spoil: Spoil, busyTimeoutMs?: number): Promise<CheckResult[]> {
   return examineStore(storesOver(spoil, busyTimeoutMs));
-}
-
-/** Runs one check alone. */
-async function runAlone(sentence: string, spoil: Spoil): Promise<void> {
-  const checks = new Map<string, () => Promise<void>>();
-  testStore({ name: "it", ...storesOver(spoil), test: (name, run) => checks.set(name, run) });
-  await checks.get(`it: ${sentence}`)!();
 }
 
 const caseless: Spoil = (adapter) => {
@@ -74,13 +70,6 @@ const leaky: Spoil = (adapter, records) => ({
   },
 });
 
-const read = "read returns what exists, also what was committed just before, and nothing else";
-const stale = "write returns false and writes nothing where any record has another version";
-const allOrNothing =
-  "of writes at the same time that share a record, one is done, and nothing of the others is there";
-const order = "scan returns the keys from `from` up to but not `to`, byte by byte, or in reverse";
-const limits = "scan returns no more than `limit` records, and no fewer where there are more";
-const sees = "read and scan with tx see what its transaction wrote, and nobody else does";
 const rollsBack = "what write did is rolled back where it returned false or its transaction rejects";
 
 /** Returns an adapter that checks the versions of some changes only. */
@@ -228,7 +217,7 @@ describe("the exam of a store over an adapter", () => {
         return adapter.write(changes, tx);
       },
     });
-    await runAlone("write makes many changes in one step, all of them or none", slow);
+    await runCheck(checks.many, storesOver(slow));
     jest.restoreAllMocks();
     expect(most).toBeLessThanOrEqual(100);
   });
@@ -236,7 +225,10 @@ describe("the exam of a store over an adapter", () => {
   it("does not end leases while it claims slowly", async () => {
     let now = Date.now();
     const slow: Spoil = (adapter) => ({ ...adapter, now: async () => (now += 30_000) });
-    const claims = runAlone("a backlog larger than one round is claimed completely, oldest first", slow);
+    const claims = runCheck(
+      "a backlog larger than one round is claimed completely, oldest first",
+      storesOver(slow),
+    );
     await expect(claims).resolves.toBeUndefined();
   });
 
@@ -274,7 +266,10 @@ describe("the exam of a store over an adapter", () => {
       "ids that differ in case, accents, normal form or trailing space are different",
     ],
   ])("fails an adapter that %s also by the contract", async (_, spoil, caughtBy) => {
-    await expect(runAlone(caughtBy, spoil)).rejects.toThrow(`This does not hold: ${caughtBy}.`);
-    await runAlone(caughtBy, (adapter) => adapter);
+    await expect(runCheck(caughtBy, storesOver(spoil))).rejects.toThrow(`This does not hold: ${caughtBy}.`);
+    await runCheck(
+      caughtBy,
+      storesOver((adapter) => adapter),
+    );
   });
 });

@@ -1,5 +1,6 @@
 import { storeOver, type StoredRecord, type TransactionAdapter } from "tillkit";
-import { type StoreProbe, testStore } from "tillkit/testing";
+import { type StoreProbe } from "tillkit/testing";
+import { runCheck } from "./checks.js";
 import { memoryAdapter, type MemoryTransaction } from "./memory-adapter.js";
 
 type Adapter = TransactionAdapter<MemoryTransaction>;
@@ -12,13 +13,11 @@ async function examine(
   transactionOf: (adapter: Adapter) => Adapter["transaction"],
   probe: StoreProbe<MemoryTransaction>,
 ): Promise<void> {
-  const checks = new Map<string, () => Promise<void>>();
   const create = async () => {
     const adapter = memoryAdapter(new Map<string, StoredRecord>());
     return storeOver({ ...adapter, transaction: transactionOf(adapter) }, { busyTimeoutMs: 500 });
   };
-  testStore({ create, probe, test: (name, run) => checks.set(name, run) });
-  await checks.get(`store: ${check}`)!();
+  await runCheck(check, { create, probe });
 }
 
 /** Returns a transaction whose commit fails if its connection is in `lost`. */

@@ -2,7 +2,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { storeOver, type StoredRecord, type TransactionAdapter } from "tillkit";
 import { examineStore } from "tillkit/testing";
+import { checks } from "./checks.js";
 import { memoryAdapter, type MemoryTransaction } from "./memory-adapter.js";
+
+const { order, limits } = checks;
 
 type Adapter = TransactionAdapter<MemoryTransaction>;
 type Spoil = (adapter: Adapter) => Adapter;
@@ -177,9 +180,6 @@ const takingTwoConnections: Spoil = (adapter) => {
     },
   };
 };
-
-const order = "scan returns the keys from `from` up to but not `to`, byte by byte, or in reverse";
-const limits = "scan returns no more than `limit` records, and no fewer where there are more";
 
 const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = [
   ["compares digits as numbers", ordering(natural), order, "byte by byte, also capitals and digits"],

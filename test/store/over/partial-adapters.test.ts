@@ -6,7 +6,7 @@ import {
   type StoredRecord,
   type TransactionAdapter,
 } from "tillkit";
-import { type StoreFactory, testStore } from "tillkit/testing";
+import { checks, runCheck } from "./checks.js";
 import {
   apply,
   batchAdapter,
@@ -16,6 +16,8 @@ import {
   type Records,
   versionIn,
 } from "./memory-adapter.js";
+
+const { read, order, limits, stale, many, beside, oneDone, sees } = checks;
 
 type Batch = BatchAdapter<string>;
 type Write = Batch["write"];
@@ -196,15 +198,7 @@ const knowing = but((adapter) => {
   return { write };
 });
 
-const read = "read returns what exists, also what was committed just before, and nothing else";
 const page = "scan returns what was committed just before, also in a range that was read before";
-const order = "scan returns the keys from `from` up to but not `to`, byte by byte, or in reverse";
-const limits = "scan returns no more than `limit` records, and no fewer where there are more";
-const stale = "write returns false and writes nothing where any record has another version";
-const many = "write makes many changes in one step, all of them or none";
-const beside = "beside writes, read and scan return each record as one write left it, and miss none";
-const oneDone =
-  "of writes at the same time that share a record, one is done, and nothing of the others is there";
 const ofOne = "of such writes, those of the application commit only with the one that is done";
 const commits = "a write of the application commits with its transaction";
 
@@ -382,15 +376,8 @@ const defects: [does: string, make: Make, caughtBy: string, says: string][] = [
   ["changes its index before the records", indexed(true), beside, inOneStep],
 ];
 
-/** Runs one check of the exam alone. */
-async function examine<Tx>(check: string, create: StoreFactory<Tx>["create"]): Promise<void> {
-  const checks = new Map<string, () => Promise<void>>();
-  testStore({ create, test: (name, run) => checks.set(name, run) });
-  await checks.get(`store: ${check}`)!();
-}
-
 function examineBatch(check: string, make: Make): Promise<void> {
-  return examine(check, async () => {
+  const create = async () => {
     const [records, rows] = [new Map<string, StoredRecord>(), new Set<string>()];
     // Conflicts last longer on a busy machine.
     const open = () => storeOver(make(records, rows), { busyTimeoutMs: 30_000 });
@@ -399,7 +386,8 @@ function examineBatch(check: string, make: Make): Promise<void> {
       has: async (key: string) => rows.has(key),
     };
     return { store: open(), reopen: async () => open(), probe };
-  });
+  };
+  return runCheck(check, { create });
 }
 
 describe("the exam of an adapter that is right only for some records, keys or moments", () => {
@@ -420,10 +408,8 @@ describe("the exam of an adapter that is right only for some records, keys or mo
     const adapter = memoryAdapter(records);
     const write: TransactionAdapter<MemoryTransaction>["write"] = async (changes, tx) =>
       isCounted(changes) && adapter.write(changes, tx);
-    const examined = examine(
-      "read and scan with tx see what its transaction wrote, and nobody else does",
-      async () => storeOver({ ...adapter, write }),
-    );
+    const create = async () => storeOver({ ...adapter, write });
+    const examined = runCheck(sees, { create });
     await expect(examined).rejects.toThrow("such as a counter or a cache, that a rollback did not undo");
   });
 });

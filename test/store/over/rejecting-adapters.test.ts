@@ -1,15 +1,14 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { storeOver, type StoredRecord, type TransactionAdapter } from "tillkit";
 import { examineStore } from "tillkit/testing";
+import { checks } from "./checks.js";
 import { memoryAdapter, type MemoryTransaction } from "./memory-adapter.js";
+
+const { stale, oneDone } = checks;
 
 type Adapter = TransactionAdapter<MemoryTransaction>;
 type Records = Map<string, StoredRecord>;
 type Spoil = (adapter: Adapter, records: Records) => Adapter;
-
-const stale = "write returns false and writes nothing where any record has another version";
-const oneDone =
-  "of writes at the same time that share a record, one is done, and nothing of the others is there";
 
 /** Rejects an insert of a key that exists, as a statement without `on conflict` does. */
 const rejectingInserts: Spoil = (adapter, records) => ({

@@ -10,6 +10,7 @@ import {
   type TransactionAdapter,
 } from "tillkit";
 import { examineStore } from "tillkit/testing";
+import { checks } from "./checks.js";
 import {
   apply,
   batchAdapter,
@@ -18,6 +19,8 @@ import {
   type MemoryTransaction,
   type Records,
 } from "./memory-adapter.js";
+
+const { beside, order, many, sees } = checks;
 
 type Batch = BatchAdapter<never>;
 type Transactional = TransactionAdapter<MemoryTransaction>;
@@ -131,17 +134,12 @@ const showingOpen = (adapter: Transactional, records: Records): Transactional =>
   };
 };
 
-const beside = "beside writes, read and scan return each record as one write left it, and miss none";
-const order = "scan returns the keys from `from` up to but not `to`, byte by byte, or in reverse";
-const many = "write makes many changes in one step, all of them or none";
-
 const batch = (make: (records: Records) => Batch) => (records: Records) =>
   storeOver(make(records), { busyTimeoutMs: 30_000 }) as PaymentStore<never>;
 const transactional =
   (spoil: (adapter: Transactional, records: Records) => Transactional) => (records: Records) =>
     storeOver(spoil(memoryAdapter(records), records)) as PaymentStore<never>;
 
-const sees = "read and scan with tx see what its transaction wrote, and nobody else does";
 const uncommitted = "Without tx, a change was seen that was not committed.";
 
 const defects: [

@@ -6,7 +6,10 @@ import {
   type TransactionAdapter,
 } from "tillkit";
 import { examineStore } from "tillkit/testing";
+import { checks } from "./checks.js";
 import { apply, memoryAdapter, type MemoryTransaction, type Records, versionIn } from "./memory-adapter.js";
+
+const { order, stale, many, oneDone, beside, sees } = checks;
 
 type Adapter = TransactionAdapter<MemoryTransaction>;
 type Spoil = (adapter: Adapter, records: Records) => Adapter;
@@ -343,14 +346,7 @@ const reusing: Spoil = (adapter) => {
 };
 
 const value = "read and scan return a value as the text that was written, also one that was written again";
-const order = "scan returns the keys from `from` up to but not `to`, byte by byte, or in reverse";
 const clock = "now returns the database's clock in milliseconds, anew in each call";
-const stale = "write returns false and writes nothing where any record has another version";
-const many = "write makes many changes in one step, all of them or none";
-const oneDone =
-  "of writes at the same time that share a record, one is done, and nothing of the others is there";
-const beside = "beside writes, read and scan return each record as one write left it, and miss none";
-const sees = "read and scan with tx see what its transaction wrote, and nobody else does";
 
 const defects: [does: string, spoil: Spoil, caughtBy: string, says: string][] = [
   ["cuts values at 64 kB", storing((text) => text.slice(0, 65_535)), value, "Expected …"],
