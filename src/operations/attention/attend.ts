@@ -110,22 +110,17 @@ export async function attend<Tx>(
   const changed = { kind: attentionNotes, id, version: note?.version ?? 0, value };
   const webhooks = given.action === "settle" ? (fact.webhooks ?? []) : [];
   let isStored = false;
-  let refusal: { error: unknown } | undefined;
   const save = async (some: readonly WebhookRecord[]): Promise<void> => {
     // If the store limits its writes, several transactions settle the webhooks. The first writes the note.
     const own = { ...fact, webhooks: some };
     const action = { given, fact: own, notes: isStored ? [] : [changed], at: change.at };
-    // After a refusal, no later webhook is settled. Its note would hide the entry of the refused one.
-    if (refusal) throw refusal.error;
-    const saving = parts.store.transaction((tx) => saveAction(parts, tx, action));
-    await saving.catch((error: unknown) => {
-      if (some.length <= 1 || parts.store.maxGroup === Infinity) refusal = { error };
-      throw error;
-    });
+    await parts.store.transaction((tx) => saveAction(parts, tx, action));
     isStored = true;
   };
   try {
-    await inGroups(parts.store, webhooks, save);
+    // After a refusal, no later webhook is settled. Its note would hide the entry of the refused one.
+    if (parts.store.maxGroup === Infinity) await save(webhooks);
+    else await inGroups(parts.store, webhooks, save, 1);
   } catch (error) {
     if (!hasCode(error, "store_conflict") || isStored) throw error;
     const now = (await readAttentionNotes(parts.store, [id])).get(id);

@@ -211,7 +211,7 @@ const maxLateMs = 100;
 /** The maximum number of conflicts in a row. A database may end several transactions at a time. */
 const maxUndecided = 10;
 
-/** How writes change the record that they share. An equal update only compares the version. */
+/** The ways in which writes change the record that they share. An equal update writes the same value. */
 const kinds = ["insert", "update", "delete", "update and delete", "equal update"] as const;
 
 /**
