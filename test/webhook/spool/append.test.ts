@@ -232,9 +232,10 @@ describe("append", () => {
 
   it("of more than a segment is on disk when a close resolves", async () => {
     const spool = bench.open();
-    const appends = [1, 2, 3].map((id) => spool.append(webhook(id, "x".repeat(3_000_000))));
+    // A segment has two of these appends, so the close has more than one group to write.
+    const appends = [1, 2, 3, 4, 5].map((id) => spool.append(webhook(id, "x".repeat(3_000_000))));
     await spool.close();
-    expect(await bench.spooled()).toEqual(["r1", "r2", "r3"]);
+    expect(await bench.spooled()).toEqual(["r1", "r2", "r3", "r4", "r5"]);
     await Promise.all(appends);
   });
 

@@ -35,6 +35,15 @@ describe("an append", () => {
     expect(await bench.segments()).toHaveLength(1);
   });
 
+  it("counts after a heartbeat what other processes have written meanwhile", async () => {
+    const spool = bench.open({ maxBytes: 1000, heartbeatMs: 1, deadAfterMs: 60_000 });
+    await spool.append(webhook(1));
+    await bench.open().append(webhook(2, "x".repeat(600)));
+    const from = performance.now();
+    while (performance.now() - from < 1) await new Promise(setImmediate);
+    await expect(spool.append(webhook(3))).rejects.toMatchObject({ code: "spool_full" });
+  });
+
   it("lists the directory only once within a heartbeat and for a new key, and again after a drain", async () => {
     let lists = 0;
     const readdir = ((directory: string) => {
