@@ -74,6 +74,8 @@ describe("the intake", () => {
       kind: "lookup",
     });
     expect([intake.keeper.verified, intake.foreign()]).toEqual([2, 1]);
+    await intake.keeper.keep(arrivalOf("r-4", { id: "s-2" }));
+    expect([intake.keeper.verified, intake.foreign()]).toEqual([3, 2]);
     await intake.keeper.close();
   });
 
