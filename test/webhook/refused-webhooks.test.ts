@@ -11,6 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import promises from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import request from "supertest";
@@ -231,6 +232,19 @@ describe("webhook.keepRefused", () => {
     await kept.close();
     expect(names()).toEqual([]);
     for (const spy of [interval, cleared]) spy.mockRestore();
+  });
+
+  it("removes old files also where another process removes one of them meanwhile", async () => {
+    mkdirSync(directory, { mode: 0o700 });
+    const [gone, old] = ["2020-01-02T00-00-00-000Z-x.http", "2020-01-01T00-00-00-000Z-x.http"];
+    writeFileSync(path.join(directory, old), "");
+    utimesSync(path.join(directory, old), 0, 0);
+    const listed = jest.spyOn(promises, "readdir").mockResolvedValue([gone, old] as never);
+    const { kept } = keeper();
+    kept.start();
+    await kept.close();
+    listed.mockRestore();
+    expect(names()).toEqual([]);
   });
 
   it("removes the oldest beyond the limit of files and of bytes, and what is older than a week", async () => {
