@@ -47,6 +47,20 @@ describe("a method without its argument, or with one of another kind", () => {
   );
 
   it.each([
+    ["history", "query_invalid", "c-1"],
+    ["retireHandler", "option_invalid", "books"],
+    ["start", "option_invalid"],
+  ])(
+    "%s takes nothing but an object as its last argument, which may be left out",
+    async (name, code, ...before) => {
+      const payments = testKit() as unknown as Anything;
+      for (const given of wrong.slice(1))
+        await expect(payments[name]!(...before, given)).rejects.toMatchObject({ code });
+      await payments[name]!(...before);
+    },
+  );
+
+  it.each([
     ["onPaymentCompleted", []],
     ["onAny", []],
     ["on", ["payment.completed"]],
