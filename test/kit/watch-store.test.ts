@@ -19,6 +19,7 @@ import { memoryAdapter } from "../store/over/memory-adapter.js";
 import { temporaryFiles } from "../store/sql/support/temporary-files.js";
 import { closeAll, testKit } from "../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../support/webhooks.js";
+import { gate } from "../webhook/spool/hooked-file-system.js";
 
 const nextFile = temporaryFiles();
 
@@ -224,6 +225,25 @@ it("a store is asked only for the last webhook of each half second", async () =>
   await watch.start();
   expect(webhooks.mock.calls.map(([{ receiptId }]) => receiptId)).toEqual(["a-2", "b-2"]);
   await watch.close();
+});
+
+it("a store is asked at the close for a webhook that was recorded during the check that runs", async () => {
+  const { watch, webhooks, record } = watchWithoutSpool();
+  const { opened, open } = gate();
+  const asked: (string | undefined)[] = [];
+  webhooks.mockImplementation(async ({ receiptId }) => {
+    asked.push(receiptId);
+    await opened;
+    return [{} as never];
+  });
+  record("r-1");
+  const started = watch.start();
+  while (asked.length === 0) await setImmediate();
+  record("r-2");
+  const closed = watch.close();
+  open();
+  await Promise.all([started, closed]);
+  expect(asked).toEqual(["r-1", "r-1", "r-2"]);
 });
 
 it("a store that is away for long is asked for the newest webhooks when it is back", async () => {
