@@ -62,6 +62,22 @@ describe("a kit", () => {
     expect(await handled).toBe("c-1");
   });
 
+  it("calls a handler that is added after the start for an earlier event, without waiting for a poll", async () => {
+    const store = await paidStore();
+    const earlier = testKit<never, MemoryTx>({ store, dispatch: false });
+    earlier.onPaymentCompleted(() => {}, { name: "ledger" });
+    await earlier.receiveWebhook(signed(completedBody()));
+    const payments = testKit<never, MemoryTx>({ store, dispatch });
+    await payments.start({ keepAlive: false });
+    // The first poll, which finds no handler, is over.
+    await payments.health();
+    await new Promise(setImmediate);
+    const handled = new Promise<string>((resolve) =>
+      payments.onPaymentCompleted(({ payment }) => resolve(payment.clientId), { name: "ledger" }),
+    );
+    expect(await handled).toBe("c-1");
+  });
+
   it("registers handlers that are added after the start, before it records the next webhook", async () => {
     const store = await paidStore();
     const register = jest.spyOn(store, "registerHandlers");
