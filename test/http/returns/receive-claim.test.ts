@@ -319,6 +319,19 @@ describe("an attack on the form", () => {
     expect(statuses).toEqual([...Array<number>(60).fill(404), 429]);
   });
 
+  it("of many numbers for one payment spends five claims, and then one in a minute", async () => {
+    const { post } = await open();
+    let now = performance.now();
+    const stopped = jest.spyOn(performance, "now").mockImplementation(() => now);
+    const answers: Answer[] = [];
+    for (let sent = 1; sent <= 6; sent++) answers.push(await post(`GUESS-${sent}`));
+    now += minute + 1;
+    answers.push(await post("GUESS-7"), await post("GUESS-8"));
+    stopped.mockRestore();
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303, 429, 303, 429]);
+    expect(headerOf(answers[5]!, "retry-after")).toBe("60");
+  });
+
   it("of a customer who came too early leaves the budget of the payment", async () => {
     const { post, claims, clock } = await open();
     clock.now = started + minute;

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { Readable } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import express5, { type RequestHandler } from "express";
 import express4 from "express4";
 import request from "supertest";
@@ -280,4 +280,14 @@ it("a body that has arrived leaves no timer that keeps the process alive", async
   expect(await readRawBody(request as never)).toEqual(Buffer.from("{}"));
   expect(timeout.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([false]);
   timeout.mockRestore();
+});
+
+it("a body that is too large is read no further", async () => {
+  const request = Object.assign(new PassThrough(), { headers: {} });
+  const readRawBody = rawBodyReader({ limitBytes: 100, bodyTimeoutMs: 60_000 });
+  const reading = readRawBody(request as never);
+  request.write(Buffer.alloc(101));
+  await expect(reading).rejects.toMatchObject({ code: "body_too_large" });
+  expect(request.isPaused()).toBe(true);
+  request.destroy();
 });
