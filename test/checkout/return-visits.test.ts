@@ -135,6 +135,11 @@ describe("what a return shows", () => {
     expect(await visit(kind, { visit: false })).toMatchObject({ state: shown, waitedMs: 0 });
   });
 
+  it("has no time waited where the clock of the host that noted the first visit is ahead", async () => {
+    const { visit } = await returning({ successReturnedAt: "2026-11-20T10:00:07.000Z" });
+    expect(await visit("success")).toMatchObject({ state: "confirming", waitedMs: 0 });
+  });
+
   it("is the attempt that pays the order, and not one whose money went back", async () => {
     const paid = { state: "completed", open: false } as const;
     const { total } = pendingPayment();
