@@ -264,6 +264,16 @@ describe("tillkit statement", () => {
     expect(readdirSync(folder.path).filter((name) => name.includes("part"))).toEqual([]);
   });
 
+  it("names in its document every report, and all bytes of a file that it reads in several parts", async () => {
+    const note = `# ${"x".repeat(60_000)}\n`;
+    const text = `${note.repeat(10)}clientId,value,currency\na,1475,KMF\n`;
+    folder.write("long.csv", text);
+    const reports = ["first.csv", "second.html"];
+    const options = reports.flatMap((report) => ["--report", report]);
+    const ran = await compare("long.csv", ...period, ...options, "--json");
+    expect(documentOf(ran)).toMatchObject({ bytes: text.length, reports });
+  });
+
   it("reads standard input, with columns and a format of its own", async () => {
     const stdin = Buffer.from(
       'Relevé de mai\nRéf;Montant;Date\n"a";"1 475,00";10/05/2024 12:00\nb;1475;11/05/2024\n',
