@@ -94,6 +94,10 @@ describe("tillkit handlers", () => {
     expect(await found("--error", "E1 TIMEOUT")).toBe(2);
     expect(await found("--event", "payment.overdue")).toBe(0);
     expect(await found("--since", "2099-01-01")).toBe(0);
+    expect(await handlers("retry", "--since", "2099-01-01")).toMatchObject({
+      code: 0,
+      stdout: "Would run again: 0.\n",
+    });
     expect(await found("--since", "2099-01-01T10:00Z")).toBe(0);
     expect(pairs(await claimed(store, [ledger, mailer]))).toEqual([]);
 
