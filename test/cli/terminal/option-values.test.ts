@@ -115,6 +115,8 @@ describe("a question of a command", () => {
     [[], "y\n", true],
     [[], "YES\n", true],
     [[], "n\n", false],
+    [[], "yesterday\n", false],
+    [[], "no, not y\n", false],
     [[], "", false],
     [["--json"], "y\n", false],
   ])("with the options %j and the input %j has the answer %s", async (argv, stdin, answer) => {
