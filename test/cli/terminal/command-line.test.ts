@@ -1,6 +1,6 @@
 import { loadCommand } from "../../../src/cli/commands.js";
 import { readArguments } from "../../../src/cli/terminal/arguments.js";
-import { commandLine } from "../../../src/cli/terminal/command-line.js";
+import { commandLine, stepLines } from "../../../src/cli/terminal/command-line.js";
 import { type Arguments } from "../../../src/cli/terminal/command.js";
 
 const given = (over: Record<string, string> = {}): Arguments => ({
@@ -18,6 +18,15 @@ describe("a command that people copy", () => {
       "tillkit payments refund c-1 --reason 'it'\\''s back' --by <name> --store 'my shop.db'",
     );
     expect(commandLine(["attention", "list"], given())).toBe("tillkit attention list");
+  });
+
+  it("names each file of variables of this call, in its order", () => {
+    const args = { ...given({ "table-prefix": "pay_" }), all: () => ["shop.env", "more.env"] };
+    const options = "--table-prefix pay_ --env-file shop.env --env-file more.env";
+    expect(commandLine(["attention", "list"], args)).toBe(`tillkit attention list ${options}`);
+    expect(stepLines("tillkit payments show -- -x", args)).toEqual([
+      `  tillkit payments show ${options} -- -x`,
+    ]);
   });
 
   it.each(["postgres://shop:s3cret@127.0.0.1/shop", "mysql://127.0.0.1/shop?user=shop&password=s3cret"])(
