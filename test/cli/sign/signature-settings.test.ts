@@ -8,6 +8,7 @@ import { temporaryFolder } from "../support/run-cli.js";
 const folder = temporaryFolder();
 folder.write("secret.txt", "of the file\n");
 folder.write("windows.txt", "of Windows\r\n");
+folder.write("spaces.txt", " with spaces \n\n");
 
 const env = {
   TILLKIT_WEBHOOK_SECRET: "the usual one",
@@ -38,6 +39,8 @@ describe("the secrets of a command", () => {
     ],
     [["--secret-file", "secret.txt"], ["of the file"]],
     [["--secret-file", "windows.txt"], ["of Windows"]],
+    // Only the last line break is not part of the secret.
+    [["--secret-file", "spaces.txt"], [" with spaces \n"]],
     [
       ["--secret-file", "secret.txt", "--secret-file", "windows.txt"],
       ["of the file", "of Windows"],
