@@ -28,10 +28,10 @@ const given: [argv: string[], sets: object][] = [
   [["--token-ttl", "60"], { accessTokenTtlSeconds: 60 }],
   [["--merchant-name", "The shop"], { merchantName: "The shop" }],
   [
-    ["--providers", "MVK=Mvuko Mobile, HOL"],
+    ["--providers", "MVK=Mvuko=Mobile, HOL"],
     {
       providers: [
-        { code: "MVK", name: "Mvuko Mobile" },
+        { code: "MVK", name: "Mvuko=Mobile" },
         { code: "HOL", name: "HOL" },
       ],
     },
