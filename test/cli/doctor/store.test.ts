@@ -62,7 +62,8 @@ describe("tillkit doctor, on a SQLite file", () => {
     chmodSync(path.join(folder.path, "shop.db-spool"), 0o777);
     expect(await examine(["--store", "shop.db"])).toEqual(["error spool_unavailable"]);
     const spoolAt = (TILLKIT_SPOOL: string) => examine(["--store", "shop.db"], { env: { TILLKIT_SPOOL } });
-    expect(await spoolAt("off")).toEqual([]);
+    folder.write("OFF", "");
+    for (const off of ["off", " OFF "]) expect(await spoolAt(off)).toEqual([]);
     expect(await spoolAt(path.join(folder.path, "other-spool"))).toEqual([]);
     expect(await spoolAt(path.join(folder.path, "shop.db"))).toEqual(["error spool_unavailable"]);
     expect(await spoolAt("shop.db")).toEqual(["error spool_unavailable"]);
