@@ -152,6 +152,7 @@ describe("a statement in CSV", () => {
       { clientId: "a", ...fixed },
       { clientId: "b", ...fixed, source: "HOL" },
     ]);
+    expect(await textsFor(`${header}\na,1,EUR\nb,2,`, { fixed })).toEqual(["2 a 1 EUR", "3 b 2 KMF"]);
     const [row] = await rowsOf("id,clientId,value,currency\ns,a,1,KMF", { columns: { serviceId: false } });
     expect(row).toMatchObject({ clientId: "a", serviceId: undefined });
   });
@@ -302,6 +303,12 @@ describe("a statement in CSV", () => {
       "d,,4,KMF",
     ];
     expect(await textsFor(lines.join("\n"))).toEqual(["2 quote_open", "3 b 2 KMF", "4 c 3 KMF", "6 d 4 KMF"]);
+  });
+
+  it("may have records over several lines that are longer than one record can be, added up", async () => {
+    const records = Array.from({ length: 30 }, (_, index) => `"a\n${"x".repeat(5000)}",r${index},1,KMF`);
+    const rows = await textsFor(`note,${header}\n${records.join("\n")}\n`);
+    expect(rows).toEqual(records.map((_, index) => `${2 + 2 * index} r${index} 1 KMF`));
   });
 
   it("is decoded strictly, line by line, and never with replacement characters", async () => {
