@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fc } from "../../support/property.js";
@@ -58,7 +58,11 @@ describe("the external sort", () => {
   it("leaves no file behind when the caller stops early", async () => {
     const sort = new ExternalSort(folder, { runLines: 2 });
     for (const line of ["d", "c", "b", "a", "e"]) await sort.add(line);
-    expect(readdirSync(folder)).toHaveLength(1);
+    const [own, ...others] = readdirSync(folder);
+    expect(others).toEqual([]);
+    const files = readdirSync(path.join(folder, own!));
+    const modes = files.map((name) => statSync(path.join(folder, own!, name)).mode & 0o777);
+    expect(modes).toEqual([0o600, 0o600]);
     for await (const batch of sort.sorted()) {
       expect(batch.length).toBeGreaterThan(0);
       break;
