@@ -77,6 +77,20 @@ describe("testPayments", () => {
     expect(runs).toBe(3);
   });
 
+  it("returns the dead dispatches of all handlers, however many there are", async () => {
+    const dispatch = { pollMs: 10, firstDelayMs: 10, maxDelayMs: 10, maxFailures: 1 };
+    const { payments, pay, settled, ...kit } = await testPayments({ dispatch });
+    close = kit.close;
+    const fail = () => {
+      throw new Error("there is no such order");
+    };
+    const names = Array.from({ length: 101 }, (_, index) => `handler-${index}`);
+    for (const name of names) payments.onPaymentCompleted(fail, { name });
+    await pay({ reference: "order-1", total });
+    const dead = await settled();
+    expect(dead.map(({ handler }) => handler).toSorted()).toEqual(names.toSorted());
+  });
+
   it("takes the scenario, the scheme and the store of the test", async () => {
     const { payments, pay, settled, ...kit } = await testPayments({
       store: new MemoryStore(),
