@@ -1,5 +1,7 @@
+import { MemoryStore } from "tillkit";
 import { DispatchesTable } from "../../../src/store/memory/dispatches-table.js";
 import { event, ledger, mailer } from "../../../src/store/exam/checks/fixtures.js";
+import { deferred } from "../../../src/store/exam/checks/steps.js";
 
 const handlers = [ledger];
 let now = 0;
@@ -116,6 +118,22 @@ describe("an event in memory", () => {
     expect(table.prune(later, 10)).toBe(1);
   });
 
+  it("is refused the second time, also in the transaction that has saved it first", () => {
+    const table = new DispatchesTable();
+    const insert = () => table.insert(event("e1"));
+    insert();
+    expect(insert).toThrow(expect.objectContaining({ code: "store_conflict" }));
+    table.commit();
+    expect(insert).toThrow(expect.objectContaining({ code: "store_conflict" }));
+  });
+
+  it("has one dispatch of a name, also after the name was registered for more events since an earlier time", () => {
+    const { table, claim } = leased(1000);
+    table.register([{ event: "*", name: ledger.name, since: "2024-01-01T00:00:00.000Z" }]);
+    now += 1000;
+    expect(claim()).toMatchObject([{ handler: "ledger", fence: 2 }]);
+  });
+
   it("is not in a history after it was pruned, and the younger ones are", () => {
     const table = new DispatchesTable();
     for (const [index, id] of ["e1", "e2"].entries())
@@ -192,4 +210,24 @@ it("events that are recorded after a prune come after the older ones that stayed
   for (const eventId of ["e4", "e3"]) table.settle({ ...run(1), eventId, state: "dead", error: "no" });
   table.commit();
   expect(table.dead({ revive: false, limit: 10 }).map(({ eventId }) => eventId)).toEqual(["e3", "e4"]);
+});
+
+it.each<[string, (store: MemoryStore) => Promise<unknown>]>([
+  ["registration", (store) => store.registerHandlers([mailer])],
+  ["claim", (store) => store.claim({ handlers, limit: 1, leaseMs: 1000 })],
+  ["revival", (store) => store.dead({ revive: true, run: "again", limit: 1 })],
+  ["retirement", (store) => store.retire({ handler: ledger.name, limit: 1 })],
+  ["prune", (store) => store.prune({ before: "9999", limit: 1 })],
+])("a %s in memory waits for the transaction that runs", async (_, call) => {
+  const store = new MemoryStore();
+  await store.registerHandlers(handlers);
+  const { promise, resolve } = deferred();
+  const order: string[] = [];
+  const running = store.transaction(() => promise).then(() => order.push("transaction"));
+  const calling = call(store).then(() => order.push("call"));
+  await new Promise(setImmediate);
+  expect(order).toEqual([]);
+  resolve();
+  await Promise.all([running, calling]);
+  expect(order).toEqual(["transaction", "call"]);
 });

@@ -1,6 +1,6 @@
 import { MemoryStore } from "tillkit";
 import { webhook } from "../../../src/store/exam/checks/fixtures.js";
-import { saved } from "../../../src/store/exam/checks/steps.js";
+import { rolledBack, saved } from "../../../src/store/exam/checks/steps.js";
 
 const parked = (eventKey: string, clientId?: string) =>
   webhook(eventKey, { outcome: "unmatched", ...(clientId !== undefined && { clientId }) });
@@ -26,6 +26,14 @@ describe("webhooks in memory", () => {
     for (const count of [2, 3]) await saved(store, { copies: [{ eventKey: "k1", count }] });
     expect(await store.webhooks({ limit: 10 })).toMatchObject([{ copies: 5 }]);
     expect((await store.history("p1")).webhooks).toMatchObject([{ copies: 5 }]);
+  });
+
+  it("that were rolled back are not found by a sweep", async () => {
+    const store = new MemoryStore();
+    await saved(store, { webhooks: [parked("k1")] });
+    await rolledBack(store, { webhooks: [parked("k2")] });
+    const found = await store.transaction((tx) => store.stray(tx, { before: "9999", limit: 10 }));
+    expect(found.map(({ eventKey }) => eventKey)).toEqual(["k1"]);
   });
 
   it("that are parked and matched in one transaction are not parked", async () => {
