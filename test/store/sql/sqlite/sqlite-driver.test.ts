@@ -1,6 +1,10 @@
+import { statSync } from "node:fs";
 import { sqliteStore } from "tillkit/sql";
 import { payment } from "../../../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../../../src/store/exam/checks/steps.js";
+import { resolveSqlStoreOptions } from "../../../../src/store/sql/options.js";
+import { SqliteDriver } from "../../../../src/store/sql/sqlite/sqlite-driver.js";
+import { tablesUnder } from "../../../../src/store/sql/tables/names.js";
 import { temporaryFiles } from "../support/temporary-files.js";
 
 const nextFile = temporaryFiles();
@@ -35,5 +39,19 @@ it("one record closes an attempt and opens another one, whichever comes first", 
       round === 1,
     ]);
   }
+  await store.close();
+});
+
+it("a close in the middle of a transaction rolls it back, and leaves every commit in the one file", async () => {
+  const file = nextFile();
+  const driver = new SqliteDriver(file, tablesUnder("shop_"), resolveSqlStoreOptions());
+  await driver.migrate();
+  const open = await driver.begin();
+  await open.run("delete from shop_meta", []);
+  await driver.close();
+  // A log with commits would be missing in a copy of the file.
+  expect(statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0).toBe(0);
+  const store = sqliteStore(file, { tablePrefix: "shop_" });
+  expect((await store.query("select 1 from shop_meta")).rows).not.toEqual([]);
   await store.close();
 });

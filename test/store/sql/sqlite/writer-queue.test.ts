@@ -19,6 +19,29 @@ describe("the queue for the writer of a SQLite file", () => {
     expect(queue.isAwaited).toBe(false);
   });
 
+  it("lets each transaction wait for the whole time, also one that came late", async () => {
+    jest.useFakeTimers();
+    try {
+      const queue = new WriterQueue(1000);
+      const leave = await queue.enter();
+      await jest.advanceTimersByTimeAsync(900);
+      const ends: string[] = [];
+      const late = queue.enter().then(
+        () => ends.push("entered"),
+        () => ends.push("refused"),
+      );
+      await jest.advanceTimersByTimeAsync(999);
+      expect(ends).toEqual([]);
+      await jest.advanceTimersByTimeAsync(1);
+      await late;
+      expect([ends, queue.isAwaited]).toEqual([["refused"], false]);
+      leave();
+      await expect(queue.enter()).resolves.toBeInstanceOf(Function);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it("refuses nobody while the queue moves, however long a transaction has waited", async () => {
     jest.useFakeTimers();
     try {

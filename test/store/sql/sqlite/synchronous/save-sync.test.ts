@@ -1,8 +1,10 @@
 import { sqliteStore } from "tillkit/sql";
 import { numberEvents } from "../../../../../src/store/sql/sqlite/synchronous/save-sync.js";
-import { event, payment } from "../../../../../src/store/exam/checks/fixtures.js";
+import { event, payment, webhook } from "../../../../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../../../../src/store/exam/checks/steps.js";
 import { temporaryFiles } from "../../support/temporary-files.js";
+
+const nextFile = temporaryFiles();
 
 /** Returns events about these clientIds; `undefined` stands for an event about none. */
 const about = (...clientIds: (string | undefined)[]) =>
@@ -31,9 +33,16 @@ describe("the number of an event", () => {
   });
 });
 
-describe("a payment that is changed several times in one transaction", () => {
-  const nextFile = temporaryFiles();
+it("events about a recorded webhook, about no payment and about another one are stored in their order", async () => {
+  const store = sqliteStore(nextFile());
+  const webhooks = [webhook("payment:order-1:1", { clientId: "order-1" })];
+  await saved(store, { webhooks, events: about("order-1", undefined, "order-2") });
+  const { rows } = await store.query<{ id: string }>("select id from tillkit_events order by seq");
+  expect(rows.map(({ id }) => id)).toEqual(["e0", "e1", "e2"]);
+  await store.close();
+});
 
+describe("a payment that is changed several times in one transaction", () => {
   it.each([
     ["its status", { status: "submitted" }],
     ["its need of a person", { attention: "paid_late" as const }],
