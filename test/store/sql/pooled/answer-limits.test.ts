@@ -71,6 +71,24 @@ describe("a statement of the kit", () => {
     expect(cut).toEqual([]);
   });
 
+  it("that has its answer while the server is asked about a lock is not late", async () => {
+    const { answers, connect, cut, pass } = limits();
+    const idle = connect("idle");
+    await idle.ask(answering);
+    let answer!: (text: string) => void;
+    const sent = new Promise<string>((resolve) => (answer = resolve));
+    let reply!: (waits: boolean) => void;
+    const asking = new Promise<boolean>((resolve) => (reply = resolve));
+    const asked = connect("slow", () => asking).ask(() => sent);
+    await pass(4000);
+    answer("it came");
+    await nextIteration();
+    reply(false);
+    await nextIteration();
+    expect(await asked).toBe("it came");
+    expect([cut, answers.isSuspect(idle.session)]).toEqual([[], false]);
+  });
+
   it("that reads many rows, migrates or is the application's may take longer", async () => {
     const { connect, cut, pass } = limits();
     for (const purpose of ["upkeep", "migration", "application"] as const)
@@ -221,6 +239,21 @@ describe("after a connection was found dead", () => {
     await pass(1);
     pool.emit("connect", fresh);
     expect([answers.isSuspect(old), answers.isSuspect(fresh)]).toEqual([true, false]);
+  });
+
+  it("an old connection of a pool is suspect to each store that uses the pool, also to a store that came later", async () => {
+    const { answers, connect, pass } = limits();
+    const pool = new EventEmitter();
+    answers.watchPool(pool, "connect", (session) => session);
+    connect("dead")
+      .ask(never)
+      .catch(() => undefined);
+    await pass(4000);
+    const old = {};
+    expect(answers.isSuspect(old)).toBe(true);
+    await pass(1);
+    answers.watchPool(pool, "connect", (session) => session);
+    expect([answers.isSuspect(old), pool.listenerCount("connect")]).toEqual([true, 1]);
   });
 });
 
