@@ -41,4 +41,17 @@ describe("the statements of a transaction", () => {
     await Promise.all([third, committed]);
     expect(sent).toEqual(["first", "second", "third", "commit"]);
   });
+
+  it("reject as lost with the connection, and as too late after the kit has ended the transaction", async () => {
+    const open: Partial<OpenTransaction<undefined>> = {
+      query: () => Promise.reject(new Error("the socket was closed")),
+      isLost: () => true,
+      rollback: async () => undefined,
+    };
+    const dialect: Partial<Dialect> = { name: "postgres", translate: (error) => error };
+    const tx = new Transaction(dialect as Dialect, open as OpenTransaction<undefined>);
+    await expect(tx.query("first")).rejects.toMatchObject({ code: "store_unavailable" });
+    await tx.rollback();
+    await expect(tx.query("late")).rejects.toMatchObject({ code: "transaction_closed" });
+  });
 });
