@@ -1,8 +1,10 @@
 import { EventEmitter } from "node:events";
-import { setImmediate as nextIteration } from "node:timers/promises";
+import timers, { setImmediate as nextIteration } from "node:timers/promises";
 import { type Session } from "../../../../src/store/sql/driver/sql-tx.js";
 import { type WatchedClient } from "../../../../src/store/sql/postgres/pool.js";
 import { Wakeups } from "../../../../src/store/sql/postgres/wakeups.js";
+
+afterEach(() => jest.restoreAllMocks());
 
 /** Returns wakeups over connections of the test. */
 function wakeupsOver() {
@@ -60,6 +62,20 @@ describe("a notification", () => {
     sent[1]!.end();
     await wakeups.close();
     expect(sent).toHaveLength(2);
+  });
+
+  it("follows for later events, and for nothing else", async () => {
+    // The pause after a notification, without waiting for it.
+    jest.spyOn(timers, "setTimeout").mockImplementation(async (_ms, value) => value);
+    const { wakeups, sent, sends } = wakeupsOver();
+    for (const count of [1, 2]) {
+      wakeups.announce();
+      await sends(count);
+      sent[count - 1]!.end();
+      for (let n = 0; n < 5; n++) await nextIteration();
+      expect(sent).toHaveLength(count);
+    }
+    await wakeups.close();
   });
 });
 
@@ -136,5 +152,31 @@ describe("a listener", () => {
     }
     await wakeups.close();
     expect(opened.map(({ abandoned }) => abandoned)).toEqual([0, 1, 1]);
+  });
+
+  it("stays on its new connection where the old one fails once more, and asks only the new one", async () => {
+    jest.useFakeTimers({ doNotFake: ["setImmediate", "nextTick"] });
+    try {
+      const { wakeups, opened } = wakeupsOver();
+      const woken: string[] = [];
+      const asked: number[] = [];
+      wakeups.listen(() => void woken.push("woken"));
+      for (const number of [1, 2]) {
+        const { client, connect } = opened[number - 1]!;
+        Object.assign(client, { query: async () => void asked.push(number) });
+        connect();
+        while (woken.length < number) await nextIteration();
+        if (number === 1) client.emit("error", new Error("lost"));
+        await jest.advanceTimersByTimeAsync(100);
+      }
+      opened[0]!.client.emit("error", new Error("lost again"));
+      asked.length = 0;
+      await jest.advanceTimersByTimeAsync(10_000);
+      expect([asked, opened.map(({ abandoned }) => abandoned)]).toEqual([[2], [1, 0]]);
+      await wakeups.close();
+      expect(jest.getTimerCount()).toBe(0);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });
