@@ -191,6 +191,24 @@ describe("the runs that share a transaction", () => {
     await stopped;
   });
 
+  it("are awaited by a stop from their claim on", async () => {
+    const { claims, dispatcher, handlers, store } = shared();
+    handlers.add("payment.completed", () => undefined, { name: "books", transaction: "shared" });
+    let end = (): void => {};
+    store.claim = (options) => {
+      claims.push(options);
+      return new Promise((resolve) => (end = () => resolve([])));
+    };
+    dispatcher.start({ keepAlive: false });
+    await reaches(claims, 1);
+    let isStopped = false;
+    const stopped = dispatcher.stop(60_000).then(() => (isStopped = true));
+    await iterations();
+    expect(isStopped).toBe(false);
+    end();
+    await stopped;
+  });
+
   it("are no longer claimed in a process in which eight transactions of the name hang", async () => {
     const retry = { maxFailures: 100, firstDelayMs: 1, maxDelayMs: 1 };
     const { claims, dispatcher, handlers, save, store } = shared({

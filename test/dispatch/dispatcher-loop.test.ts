@@ -207,6 +207,27 @@ describe("the slots of a dispatcher", () => {
     expect(claims.map(({ limit }) => limit)).toEqual([4, 1]);
     for (const release of releases) release();
   });
+
+  it("that run and that hang are no more than the maximum, because each keeps a connection", async () => {
+    const retry = { maxFailures: 1, firstDelayMs: 1000, maxDelayMs: 2000 };
+    const { claims, dispatcher, handlers, save, store } = setUp({ concurrency: 8, retry });
+    const { releases, run } = held();
+    let [failing, hanging] = [5, 5];
+    handlers.add("payment.completed", () => (failing-- > 0 ? Promise.reject(new Error("it failed")) : run()));
+    const runHandler = store.runHandler.bind(store);
+    store.runHandler = (call, finish) =>
+      hanging-- > 0
+        ? Promise.allSettled([runHandler(call, finish)]).then(() => new Promise<never>(() => {}))
+        : runHandler(call, finish);
+    await save(...ids(20));
+    dispatcher.start({ keepAlive: false });
+    await until(async () => (dispatcher.hanging === 5 ? true : undefined));
+    expect(releases).toHaveLength(3);
+    releases[0]!();
+    await reaches(releases, 4);
+    expect(claims.map(({ limit }) => limit)).toEqual([8, 1]);
+    for (const release of releases) release();
+  });
 });
 
 describe("the end of a run is noticed", () => {
@@ -408,6 +429,25 @@ describe("the stop of a dispatcher", () => {
     expect(timers()).toBe(kept);
     await dispatcher.stop(0);
     expect(timers()).toBe(0);
+  });
+
+  it.each([
+    [false, 0],
+    [true, 1],
+  ])("lets the process end during a claim, which starts with keepAlive %j", async (keepAlive, kept) => {
+    const { claims, dispatcher, handlers, store } = setUp();
+    handlers.add("payment.completed", () => undefined);
+    let end = (): void => {};
+    store.claim = (options) => {
+      claims.push(options);
+      return new Promise((resolve) => (end = () => resolve([])));
+    };
+    const timers = countTimers();
+    dispatcher.start({ keepAlive });
+    await reaches(claims, 1);
+    expect(timers()).toBe(kept);
+    end();
+    await ends.pop()?.();
   });
 });
 

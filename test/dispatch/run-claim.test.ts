@@ -335,6 +335,20 @@ describe("the end of a run", () => {
     expect(await store.counts?.()).toHaveProperty("oldestUndoneAt");
   });
 
+  it("is a failure where its time limit had passed before the kit was closing", async () => {
+    const closing = new AbortController();
+    const { run, store } = await leasedRun({ handlerTimeoutMs: 1 });
+    const settle = jest.spyOn(store, "settle");
+    const handler: AnyHandler<MemoryTx> = (_event, { signal }) =>
+      new Promise(() => signal.addEventListener("abort", () => closing.abort(new Error("closing"))));
+    expect(await run(handler, { closing: closing.signal })).toMatchObject({
+      state: "failed",
+      failures: 1,
+      error: { code: "handler_timeout" },
+    });
+    expect(settle.mock.calls.map(([, { state }]) => state)).toEqual(["failed"]);
+  });
+
   it.each([
     ["synchronously", (signal: AbortSignal) => signal.throwIfAborted()],
     ["with the reason of the abort", (signal: AbortSignal) => Promise.reject(signal.reason as Error)],
@@ -489,6 +503,15 @@ describe("the end of a run", () => {
     expect(settle.mock.calls[0]![1]).toMatchObject({ state: "failed", error });
     settle.mockRestore();
   });
+});
+
+it("a handler gets one signal, however often it reads it", async () => {
+  const { run } = await leasedRun();
+  let signals: AbortSignal[] = [];
+  await run((_, context) => {
+    signals = [context.signal, context.signal];
+  });
+  expect(signals[0]).toBe(signals[1]);
 });
 
 it("a handler gets a frozen event with its id, its type and its time", async () => {

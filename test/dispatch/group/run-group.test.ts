@@ -119,6 +119,29 @@ describe("a group of runs", () => {
     ]);
     expect([next, groups.length]).toEqual([1, 2]);
   });
+
+  it("keeps the order of the events, also where a run is left before one that failed before", async () => {
+    let ms = 1000;
+    jest.spyOn(performance, "now").mockImplementation(() => ms);
+    const { store, groups } = groupStore();
+    const again = { attempt: 2, failures: 1 };
+    const runs = claimed(sharedRunOptions(store), [{}, {}, again, {}], () => void (ms += 51));
+    const { ends } = await results(runs);
+    expect(ends.map(([id]) => id)).toEqual(["e0", "e1", "e2", "e3"]);
+    expect(groups).toEqual([["e0"], ["e1"], ["e2"], ["e3"]]);
+  });
+
+  it("is followed by a group of one where it rolled back after its leases had ended", async () => {
+    let ms = 1000;
+    jest.spyOn(performance, "now").mockImplementation(() => ms);
+    const { store, released } = groupStore();
+    jest.spyOn(store, "runShared").mockImplementationOnce(async () => {
+      ms += 60_001;
+      throw new TillkitError("store_unavailable", "The connection was lost.");
+    });
+    const { next, ends } = await results(claimed(sharedRunOptions(store), [{}, {}], () => undefined));
+    expect([next, ends, released]).toEqual([1, [], ["e0", "e1"]]);
+  });
 });
 
 describe("a group of runs over a slow store", () => {
