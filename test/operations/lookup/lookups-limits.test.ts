@@ -109,6 +109,31 @@ describe("one sweep of lookups", () => {
     expect(asked).toEqual(["s-3", "s-4", "s-5", "s-6", "s-7"]);
   });
 
+  it("reads the list although the store refuses to claim another payment", async () => {
+    const { serviceId: _, ...unbound } = due(1)[0]!;
+    const { store, lookups, asked } = await lookupsOf([unbound, due(2)[1]!], {});
+    const lock = store.lock.bind(store);
+    store.lock = (tx, keys) =>
+      keys.clientIds?.includes("c-1") ? Promise.reject(new Error("locked")) : lock(tx, keys);
+    await expect(lookups.sweep()).rejects.toThrow("locked");
+    expect(asked).toEqual(["list from 0"]);
+  });
+
+  it("ends after ten payments that the store refuses to claim, as early lookups do", async () => {
+    const { store, lookups, asked, settled } = await lookupsOf(due(30), {});
+    const refuse = async () => {
+      throw new Error("locked");
+    };
+    const lock = jest.spyOn(store, "lock").mockImplementation(refuse);
+    await expect(lookups.sweep()).rejects.toThrow("locked");
+    // The first call is for all ten.
+    expect(lock).toHaveBeenCalledTimes(11);
+    lock.mockClear();
+    for (const { clientId } of due(30)) lookups.askNow(clientId);
+    await settled();
+    expect([lock.mock.calls.length, asked]).toEqual([10, []]);
+  });
+
   it("ends after three failures in a row, as the sweep before it did", async () => {
     const { lookups, asked } = await lookupsOf(due(30), { read: unavailable });
     expect([await lookups.sweep(), await lookups.sweep()]).toEqual([3, 3]);
@@ -136,7 +161,9 @@ describe("one sweep of lookups", () => {
       webhook(`w-${n}`, {
         outcome: "unconfirmed",
         clientId: "c-0",
-        rawBody: Buffer.from(JSON.stringify(completedBody({ clientId: "c-0", id: `x-${n % 4}` }))),
+        rawBody: Buffer.from(
+          JSON.stringify(completedBody({ clientId: "c-0", id: `x-${Math.max(0, n - 1)}` })),
+        ),
         receivedAt: `2026-11-20T10:00:0${n}.000Z`,
       }),
     );
@@ -284,21 +311,36 @@ describe("one sweep of lookups", () => {
     for (const payment of due(3)) expect(await store.find(payment.clientId)).toEqual(payment);
   });
 
-  it("is waited for by the closing of the kit, which records the answer that has come", async () => {
-    const order: string[] = [];
-    const { lookups, asked, untilAsked } = await lookupsOf(due(3), {
-      record: async () => {
-        for (let turn = 0; turn < 5; turn++) await nextIteration();
-        order.push("recorded");
-      },
-    });
+  it.each(["sweep", "askNow"] as const)(
+    "that %s started is waited for by the closing of the kit, which records the answer that has come",
+    async (method) => {
+      const order: string[] = [];
+      const { lookups, asked, untilAsked } = await lookupsOf(due(3), {
+        record: async () => {
+          for (let turn = 0; turn < 5; turn++) await nextIteration();
+          order.push("recorded");
+        },
+      });
+      const running = lookups[method]("c-0");
+      await untilAsked(1);
+      await lookups.close();
+      order.push("closed");
+      expect(order).toEqual(["recorded", "closed"]);
+      await running;
+      expect(asked).toEqual(["s-0"]);
+    },
+  );
+
+  it("is no failure where the closing of the kit ends its request", async () => {
+    const read = (_: string, closing: AbortSignal) =>
+      new Promise<never>((_resolve, reject) =>
+        closing.addEventListener("abort", () => reject(closing.reason as Error)),
+      );
+    const { lookups, failed, untilAsked } = await lookupsOf(due(3), { read });
     const sweeping = lookups.sweep();
     await untilAsked(1);
     await lookups.close();
-    order.push("closed");
-    expect(order).toEqual(["recorded", "closed"]);
-    expect(await sweeping).toBeLessThan(3);
-    expect(asked).toEqual(["s-0"]);
+    expect([await sweeping, failed]).toEqual([1, []]);
   });
 });
 
