@@ -310,8 +310,14 @@ describe("the events about what needs a person, in a process", () => {
       const { payments: stored } = await store.lock(tx, { clientIds: ids });
       await store.save(tx, { updated: stored.map(({ attention: _, ...rest }) => rest) });
     });
-    for (let sweeps = 0; sweeps < 4; sweeps++) await payments.sweep();
+    const closed: number[] = [];
+    for (let sweeps = 0; sweeps < 4; sweeps++) {
+      const before = await count();
+      await payments.sweep();
+      closed.push(before - (await count()));
+    }
     expect(await count()).toBe(0);
+    expect(Math.max(...closed)).toBe(500);
     expect(await told(store, "c-1199")).toEqual(["opened paid_late", "closed paid_late gone"]);
   });
 
@@ -342,6 +348,29 @@ describe("the events about what needs a person, in a process", () => {
     await payments.sweep();
     expect(await told(store, "c-249")).toEqual(["opened paid_late", "closed paid_late gone"]);
   });
+
+  it("have the payment of their entry, also where an earlier entry was announced before", async () => {
+    const store = await storeWith(own("c-1", late));
+    const payments = listening(testKit({ store }));
+    await payments.sweep();
+    await store.transaction((tx) => store.save(tx, { created: [own("c-2", late)] }));
+    await payments.sweep();
+    const { events } = await store.history("c-2");
+    expect(events.map(({ payload }) => payload)).toMatchObject([
+      { entry: { id: "paid_late:c-2" }, payment: { clientId: "c-2" } },
+    ]);
+  });
+
+  it("tell a closing behind a full page of entries that stay open", async () => {
+    const ids = Array.from({ length: 150 }, (_, index) => `c-${index + 100}`);
+    const store = await storeWith(...ids.map((id) => own(id, late)));
+    const payments = listening(testKit({ store }));
+    await payments.sweep();
+    await payments.resolve({ action: "dismiss", clientId: "c-249", by: "Amina", reason: "delivered" });
+    for (let sweeps = 0; sweeps < 2; sweeps++) await payments.sweep();
+    expect(await told(store, "c-249")).toEqual(["opened paid_late", "closed paid_late gone"]);
+    expect(await told(store, "c-100")).toEqual(["opened paid_late"]);
+  });
 });
 
 describe("a clock that jumps forward", () => {
@@ -364,5 +393,20 @@ describe("a clock that jumps forward", () => {
     jest.spyOn(Date, "now").mockImplementation(() => real() + 3 * hourMs + 1000);
     await payments.sweep();
     expect(await told(store, "c-1")).toEqual(["opened unmatched"]);
+  });
+
+  it("reminds of no entry before its time", async () => {
+    const store = new MemoryStore();
+    await store.transaction((tx) => store.save(tx, { created: [own("c-1", late)] }));
+    const payments = listening(testKit({ store, now: () => new Date(Date.now()) }));
+    await payments.sweep();
+    const [real, monotonic] = [Date.now, performance.now.bind(performance)];
+    jest.spyOn(Date, "now").mockImplementation(() => real() + 25 * hourMs);
+    await payments.sweep();
+    expect(await told(store, "c-1")).toEqual(["opened paid_late"]);
+    jest.spyOn(performance, "now").mockImplementation(() => monotonic() + hourMs + 1000);
+    jest.spyOn(Date, "now").mockImplementation(() => real() + 26 * hourMs + 1000);
+    await payments.sweep();
+    expect(await told(store, "c-1")).toEqual(["opened paid_late", "reminder paid_late"]);
   });
 });

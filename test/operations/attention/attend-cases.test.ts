@@ -96,6 +96,48 @@ describe("an action on an entry", () => {
     },
   );
 
+  it("reports a change behind the webhooks that it has settled as what it is, and not as its own work", async () => {
+    const store = Object.assign(new MemoryStore(), { maxGroup: 2 });
+    await saved(store, { created: [pendingPayment()], webhooks: differing(5) });
+    const payments = testKit({ store });
+    await payments.attention();
+    const transaction = store.transaction.bind(store);
+    let calls = 0;
+    store.transaction = async (run) => {
+      calls += 1;
+      if (calls === 2) await payments.resolve({ action: "dismiss", receiptId: "receipt-of-w-3", ...why });
+      return transaction(run);
+    };
+    await expect(payments.attend("mismatched:c-1", { action: "settle", ...why })).rejects.toMatchObject({
+      code: "store_conflict",
+      message: "c-1 has changed in this moment.",
+    });
+  });
+
+  it("keeps the newest fifty webhooks as evidence, and settles all", async () => {
+    const store = new MemoryStore();
+    await saved(store, { created: [pendingPayment()], webhooks: differing(70).slice(10) });
+    const payments = testKit({ store });
+    const { entry } = await payments.attend("mismatched:c-1", { action: "settle", ...why });
+    expect(entry.settled?.evidence).toMatchObject({
+      webhooks: Array.from({ length: 50 }, (_, n) => ({ receiptId: `receipt-of-w-${n + 20}` })),
+    });
+    expect((await store.history("c-1")).resolutions).toHaveLength(60);
+  });
+
+  it.each([0, 2])("is refused with the version %d, which the entry does not have", async (version) => {
+    const store = new MemoryStore();
+    await saved(store, { created: [late] });
+    const payments = testKit({ store });
+    await payments.attend("paid_late:c-1", { action: "note", ...why });
+    const settle = { action: "settle", by: "Said", reason: "delivered", version } as const;
+    await expect(payments.attend("paid_late:c-1", settle)).rejects.toMatchObject({ code: "store_conflict" });
+    expect(await payments.attend("paid_late:c-1", { ...settle, version: 1 })).toMatchObject({
+      changed: true,
+      entry: { version: 2 },
+    });
+  });
+
   it("wakes the handlers, and does not leave it to the next poll", async () => {
     const store = new MemoryStore();
     await saved(store, { created: [pendingPayment()], webhooks: differing(1) });

@@ -1,4 +1,6 @@
 import { MemoryStore } from "tillkit";
+import { openEntries } from "../../../src/operations/attention/open-entries.js";
+import { type HistoryEntry } from "../../../src/operations/reading/payment-history.js";
 import { closeAll, testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 
@@ -41,4 +43,28 @@ it("a history lists no entry that is too young to be one", async () => {
   expect(await ids()).toEqual([]);
   at += 3_600_001;
   expect(await ids()).toEqual(["creation_uncertain:c-2", "unmatched:c-9"]);
+});
+
+it("a history looks for the entries of the newest twenty dead dispatches", async () => {
+  const store = new MemoryStore();
+  const asked: (string | undefined)[] = [];
+  store.dead = async ({ eventId }) => {
+    asked.push(eventId);
+    return [];
+  };
+  const entries = Array.from({ length: 21 }, (_, n): HistoryEntry => {
+    const type = "payment.completed";
+    const dispatch = {
+      eventId: `e-${n}`,
+      handler: "books",
+      type,
+      state: "dead",
+      attempt: 1,
+      failures: 1,
+    } as const;
+    return { at: `2026-11-20T12:00:${n + 10}.000Z`, text: "", kind: "dispatch", ...dispatch };
+  });
+  const parts = { store, now: () => new Date(), unmatchedAfterMs: 0, reasons: async () => [] };
+  expect(await openEntries(parts, { clientId: "c-1", entries })).toEqual([]);
+  expect(asked).toEqual(Array.from({ length: 20 }, (_, n) => `e-${n + 1}`));
 });

@@ -1,5 +1,5 @@
 import { type Payment } from "tillkit";
-import { ruleTable } from "../../../src/operations/attention/rules.js";
+import { attentionCounts, ruleTable } from "../../../src/operations/attention/rules.js";
 import { pendingPayment } from "../../support/webhooks.js";
 
 describe("the reason why a payment is late", () => {
@@ -25,5 +25,16 @@ describe("the reason why a payment is late", () => {
     });
     expect(why.startsWith(said)).toBe(true);
     expect(why.match(/\./g)).toHaveLength(1);
+  });
+});
+
+describe("the counts of what needs a person", () => {
+  it("have each rule of which there is a case, and at most 10,000 dead dispatches", () => {
+    const needs = { paid_late: 3 };
+    expect(attentionCounts(needs, 2, 10_001, 1)).toEqual({
+      attention: { claimed: 2, paid_late: 3, dead_dispatch: 10_000, handler_paused: 1 },
+    });
+    expect(attentionCounts(needs, 0, 0, 0)).toEqual({ attention: needs });
+    expect(attentionCounts({}, 0, 0, 0)).toEqual({});
   });
 });
