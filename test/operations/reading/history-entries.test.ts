@@ -1,4 +1,5 @@
 import { MemoryStore, type Payment } from "tillkit";
+import { attentionNotes } from "../../../src/model/attention.js";
 import { paymentHistory } from "../../../src/operations/reading/payment-history.js";
 import { event, webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../../src/store/exam/checks/steps.js";
@@ -150,6 +151,42 @@ describe("the entries of a history", () => {
       "dispatch of payment.completed to books: done after 2 runs",
     );
   });
+
+  it("keep what people did about a dead dispatch that runs again since", async () => {
+    // The process that ends leaves the store open.
+    const store = Object.assign(new MemoryStore(), { close: async () => {} });
+    await saved(store, { created: [payment()] });
+    const payments = testKit({ store, dispatch: { maxFailures: 1, pollMs: 5 } });
+    payments.onPaymentCompleted(() => Promise.reject(new Error("out of paper")), { name: "books" });
+    const died = new Promise((resolve) => payments.on("dispatch.dead", resolve));
+    await payments.start({ keepAlive: false });
+    await payments.receiveWebhook(signed(completedBody()));
+    await died;
+    await payments.close();
+    const people = testKit({ store, dispatch: false });
+    const [entry] = (await people.attention({ rule: "dead_dispatch" })).entries;
+    await people.attend(entry!.id, { action: "note", by: "Said", reason: "the printer has paper" });
+    const noted = "dead_dispatch noted by Said: the printer has paper";
+    expect(textsOf(await paymentHistory(store, clientId))).toContain(noted);
+    await people.replayDispatches({ dryRun: false });
+    const shown = textsOf(await paymentHistory(store, clientId));
+    expect(shown).toContain(noted);
+    expect(shown).toContainEqual(expect.stringContaining("to books: waits"));
+  });
+
+  it("about people are on the first page alone", async () => {
+    const store = new MemoryStore();
+    const value = { changes: [{ did: "noted", by: "Said", reason: "called", at }] };
+    await saved(store, {
+      created: [payment()],
+      events: [event("e-1", { clientId }), event("e-2", { clientId })],
+      notes: [{ kind: attentionNotes, id: "overdue:c-1", version: 0, value }],
+    });
+    const first = await paymentHistory(store, clientId, { limit: 1 });
+    expect(textsOf(first)).toContain("overdue noted by Said: called");
+    const second = await paymentHistory(store, clientId, { limit: 1, cursor: first.cursor });
+    expect(textsOf(second)).toEqual(["event: payment.completed"]);
+  });
 });
 
 describe("the other payments in a history", () => {
@@ -162,5 +199,18 @@ describe("the other payments in a history", () => {
     await saved(store, { created });
     const { others } = await paymentHistory(store, clientId);
     expect(others.map((other) => other.clientId)).toEqual(["c-3", "c-2"]);
+  });
+
+  it("are the oldest 101 where there are more", async () => {
+    const store = new MemoryStore();
+    const ids = Array.from({ length: 102 }, (_, n) => `d-${n + 100}`);
+    await saved(store, {
+      created: [
+        ...ids.map((id) => payment({ clientId: id, serviceId: id, open: false })),
+        payment({ createdAt: "2026-11-20T10:01:00.000Z" }),
+      ],
+    });
+    const { others } = await paymentHistory(store, clientId);
+    expect(others.map((other) => other.clientId)).toEqual(ids.slice(0, 101));
   });
 });

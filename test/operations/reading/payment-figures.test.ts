@@ -77,6 +77,12 @@ describe("the figures of payments", () => {
     });
   });
 
+  it("count a failed payment that the service has", async () => {
+    const failed = { state: "failed", status: "failed", open: false } as const;
+    const { all } = await figuresOf([numbered(1, failed), paidAfter(2, 1000, "MVK")]);
+    expect(all).toMatchObject({ sent: 2, completed: 1, share: 0.5 });
+  });
+
   it("read the newest 20,000 payments, say that there are more, and keep at most 100 channels", async () => {
     const payments = Array.from({ length: 20_500 }, (_, n) => paidAfter(n, 1000, `channel-${n % 150}`));
     let pages = 0;
@@ -91,6 +97,13 @@ describe("the figures of payments", () => {
     const { all, channels, more } = await paymentFigures(storeWith(20_500), day);
     expect([all.sent, more, channels.length, pages]).toEqual([20_000, true, 101, 41]);
     expect(channels[0]!.channel).toBe("*");
+    // Each of the 150 channels has 133 or 134 payments, also the first 100, which are kept apart.
+    expect(
+      channels
+        .map(({ sent }) => sent)
+        .slice(1)
+        .every((sent) => sent >= 133),
+    ).toBe(true);
     expect((await paymentFigures(storeWith(20_000), day)).more).toBe(false);
   });
 
