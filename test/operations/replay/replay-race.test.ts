@@ -1,6 +1,7 @@
-import { storeOver } from "tillkit";
+import { MemoryStore, storeOver } from "tillkit";
 import { onEachDatabase, onEachServer, openStore } from "../../promises/processes/databases.js";
 import { memoryAdapter } from "../../store/over/memory-adapter.js";
+import { openPatientStore, untilWaiting } from "../../store/sql/support/waiting-for-locks.js";
 import { closeAll, testKit } from "../../support/kit.js";
 import { completedBody, pendingPayment, signed } from "../../support/webhooks.js";
 import { shopBench } from "../shop-bench.js";
@@ -10,14 +11,19 @@ afterEach(closeAll);
 const { clientId, reference, total } = pendingPayment();
 const asOtherShop = { clientIdPrefix: "other-" };
 
-/** Makes a method of a store run `act` after its first call. */
-function afterFirst(store: object, method: "webhooks" | "lock", act: () => Promise<unknown>): void {
+/** Makes a method of a store run `act` after its first call, or after the call with this number. */
+function afterFirst(
+  store: object,
+  method: "webhooks" | "lock",
+  act: () => Promise<unknown>,
+  number = 1,
+): void {
   const own = store as Record<typeof method, (...args: unknown[]) => Promise<unknown>>;
   const call = own[method].bind(store);
   let calls = 0;
   const replaced = async (...args: unknown[]) => {
     const result = await call(...args);
-    if (++calls === 1) await act();
+    if (++calls === number) await act();
     return result;
   };
   Object.defineProperty(store, method, { value: replaced });
@@ -53,6 +59,47 @@ onEachServer("replays beside adoptions of a webhook whose payment was not stored
     expect(await bench.shop({ store }).replay({ dryRun: false })).toMatchObject({ changed: 0 });
     const { webhooks } = await bench.place.store.history(clientId);
     expect(webhooks).toMatchObject([{ outcome: "applied" }]);
+  });
+
+  it("let an adoption wait that comes after their last look at the webhook", async () => {
+    await bench.shop(asOtherShop).receiveWebhook(signed(completedBody()));
+    const store = openStore(bench.place.address);
+    const payments = bench.shop({ store: openPatientStore(bench.place.address) });
+    let adopting: Promise<unknown> | undefined;
+    const adopt = () => {
+      adopting = payments.adopt({ clientId, reference, total });
+      return untilWaiting(bench.place);
+    };
+    // The first call reads the page, and the second is in the transaction that saves it.
+    afterFirst(store, "webhooks", adopt, 2);
+    expect(await bench.shop({ store }).replay({ dryRun: false })).toMatchObject({
+      changes: [{ from: "foreign", to: "unmatched" }],
+    });
+    await adopting;
+    const { webhooks } = await bench.place.store.history(clientId);
+    expect(webhooks).toMatchObject([{ outcome: "applied" }]);
+    expect(await bench.recorded()).toEqual(["payment.completed"]);
+  });
+});
+
+describe("a replay of a page", () => {
+  it("changes the other webhooks where an adoption applies one of them after the page was read", async () => {
+    const store = new MemoryStore();
+    const north = testKit({ store, ...asOtherShop });
+    const ids = ["c-1", "c-2", "c-3"];
+    for (const id of ids) await north.receiveWebhook(signed(completedBody({ clientId: id, id: `s-${id}` })));
+    await north.sweep();
+    const payments = testKit({ store });
+    afterFirst(store, "webhooks", () => payments.adopt({ clientId: "c-2", reference, total }));
+    const { changed, changes } = await payments.replay({ dryRun: false });
+    expect([changed, changes.map((change) => [change.clientId, change.to])]).toEqual([
+      2,
+      [
+        ["c-1", "unmatched"],
+        ["c-3", "unmatched"],
+      ],
+    ]);
+    expect(await payments.find("c-2")).toMatchObject({ state: "completed" });
   });
 });
 
