@@ -257,6 +257,17 @@ describe("an adoption in memory", () => {
     expect(said).toEqual(["adopted by Amina: of the list"]);
   });
 
+  it("by a person is in the history with the state that the waiting webhooks gave to the payment", async () => {
+    const payments = testKit();
+    await payments.receiveWebhook(paid());
+    const person = { by: "Amina", reason: "of the list" };
+    const { payment } = await payments.adopt({ ...unbound, ...person });
+    expect(payment).toMatchObject({ state: "completed" });
+    const { resolutions } = await payments.store.history(unbound.clientId);
+    expect(resolutions).toMatchObject([{ action: "adopted", after: "completed", ...person }]);
+    expect(resolutions[0]).not.toHaveProperty("before");
+  });
+
   it("is refused with everything that differs from the stored payment", async () => {
     const payments = testKit();
     await payments.adopt(adoption);

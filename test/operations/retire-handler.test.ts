@@ -1,5 +1,6 @@
 import { type DispatchOptions, MemoryStore, type Payments, type SignedField } from "tillkit";
 import { type SqlTx } from "tillkit/sql";
+import { readControls } from "../../src/dispatch/handler-controls.js";
 import { event } from "../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../src/store/exam/checks/steps.js";
 import {
@@ -99,8 +100,10 @@ describe("retireHandler", () => {
       }),
     );
     await expect(payments.retireHandler("books")).rejects.toThrow("broke");
-    expect(await payments.retireHandler("books")).toBe(700);
-    expect(await payments.retireHandler("books")).toBe(0);
+    expect(await payments.retireHandler("books", { by: "Amina" })).toBe(700);
+    expect(await payments.retireHandler("books", { by: "Amina" })).toBe(0);
+    const [{ changes } = { changes: [] }] = await readControls(store);
+    expect(changes).toEqual([{ did: "retired", by: "Amina", retired: 700, at: expect.any(String) }]);
     for (const [{ limit }] of retire.mock.calls) expect(limit).toBeLessThanOrEqual(500);
   });
 
