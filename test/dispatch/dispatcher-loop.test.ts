@@ -2,7 +2,16 @@ import { type Claim, type MemoryTx, TillkitError } from "tillkit";
 import { type DispatcherOptions } from "../../src/dispatch/dispatcher.js";
 import { auditor, event } from "../../src/store/exam/checks/fixtures.js";
 import { until } from "../../src/store/exam/checks/steps.js";
-import { endDispatchers, ends, held, ids, iterations, reaches, setUp } from "./dispatcher-set-up.js";
+import {
+  endDispatchers,
+  ends,
+  held,
+  ids,
+  iterations,
+  reaches,
+  setUp,
+  untilHanging,
+} from "./dispatcher-set-up.js";
 
 endDispatchers();
 
@@ -221,12 +230,25 @@ describe("the slots of a dispatcher", () => {
         : runHandler(call, finish);
     await save(...ids(20));
     dispatcher.start({ keepAlive: false });
-    await until(async () => (dispatcher.hanging === 5 ? true : undefined));
+    await untilHanging(dispatcher, 5);
     expect(releases).toHaveLength(3);
     releases[0]!();
     await reaches(releases, 4);
     expect(claims.map(({ limit }) => limit)).toEqual([8, 1]);
     for (const release of releases) release();
+  });
+
+  it("have each name's transactions that hang in the number of all", async () => {
+    const { dispatcher, handlers, notices, save, store } = setUp();
+    const fails = () => Promise.reject(new Error("it failed"));
+    for (const name of ["books", "mail"]) handlers.add("payment.completed", fails, { name });
+    const runHandler = store.runHandler.bind(store);
+    store.runHandler = (call, finish) =>
+      Promise.allSettled([runHandler(call, finish)]).then(() => new Promise<never>(() => {}));
+    await save(event("e1"));
+    dispatcher.start({ keepAlive: false });
+    while (notices.filter(([type]) => type === "store.unavailable").length < 2) await iterations(1);
+    expect(dispatcher.hanging).toBe(2);
   });
 });
 

@@ -67,3 +67,8 @@ export const reaches = async (list: readonly unknown[], count: number) => {
 export async function iterations(count = 30): Promise<void> {
   for (let iteration = 0; iteration < count; iteration++) await new Promise(setImmediate);
 }
+
+/** Resolves when this number of transactions hang. */
+export async function untilHanging(dispatcher: Dispatcher<MemoryTx>, count: number): Promise<void> {
+  while (dispatcher.hanging < count) await iterations(1);
+}

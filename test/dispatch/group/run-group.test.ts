@@ -142,6 +142,15 @@ describe("a group of runs", () => {
     const { next, ends } = await results(claimed(sharedRunOptions(store), [{}, {}], () => undefined));
     expect([next, ends, released]).toEqual([1, [], ["e0", "e1"]]);
   });
+
+  it("of one run commits nothing where the run was aborted before its handler resolved", async () => {
+    const { store, groups, released } = groupStore();
+    const closing = new AbortController();
+    const runs = claimed(sharedRunOptions(store), [{}], () => closing.abort(new Error("closing")));
+    const ends: RunResult[] = [];
+    await runGroups(runs, 1, closing.signal, (_, result) => ends.push(result));
+    expect([ends, groups, released]).toEqual([[{ state: "released" }], [], ["e0"]]);
+  });
 });
 
 describe("a group of runs over a slow store", () => {

@@ -174,6 +174,22 @@ describe("the entries of a history", () => {
     expect(shown).toContainEqual(expect.stringContaining("to books: waits"));
   });
 
+  it("say of each handler whether its dispatch waits for a person", async () => {
+    const store = new MemoryStore();
+    const names = ["books", "mail"];
+    await store.registerHandlers(names.map((name) => ({ event: "*", name })));
+    const value = { paused: { by: "Said", reason: "no paper", at } };
+    await saved(store, {
+      events: [event("e-1", { clientId })],
+      notes: [{ kind: "handler", id: "books", version: 0, value }],
+    });
+    expect(textsOf(await paymentHistory(store, clientId)).toSorted()).toEqual([
+      "dispatch of payment.completed to books: waits until the handler is resumed",
+      "dispatch of payment.completed to mail: waits, due now",
+      "event: payment.completed",
+    ]);
+  });
+
   it("about people are on the first page alone", async () => {
     const store = new MemoryStore();
     const value = { changes: [{ did: "noted", by: "Said", reason: "called", at }] };

@@ -28,4 +28,15 @@ describe("the pages of a history", () => {
     ]);
     expect(first).toMatchObject({ isFirst: true, stored: { events: events.slice(1) } });
   });
+
+  it("have each dispatch on the page of its event", async () => {
+    const store = new MemoryStore();
+    await store.registerHandlers([{ event: "*", name: "books" }]);
+    await saved(store, { events: numbers(3).map((n) => event(`e-${n}`, { clientId: "p1" })) });
+    const first = await readHistoryPage(store, "p1", { limit: 2 });
+    const second = await readHistoryPage(store, "p1", { limit: 2, cursor: first.next });
+    expect(
+      [first, second].map(({ stored }) => stored.dispatches.map(({ eventId }) => eventId).toSorted()),
+    ).toEqual([["e-0001", "e-0002"], ["e-0000"]]);
+  });
 });
