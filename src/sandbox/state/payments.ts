@@ -60,7 +60,11 @@ export class SandboxPayments {
   }
 
   /** Adds a pending payment. A clientId that was used before refers to the new payment from now on. */
-  create(request: NewPayment, scenario: string, id = this.#newId()): SandboxPayment {
+  create(
+    request: NewPayment,
+    scenario: string,
+    id = this.options.random.hex(12, (hex) => this.#byId.has(hex)),
+  ): SandboxPayment {
     const createdAt = this.#timestamp();
     return this.#save({ id, ...request, status: "pending", captured: false, createdAt, scenario });
   }
@@ -110,10 +114,6 @@ export class SandboxPayments {
     return this.options.now().toISOString();
   }
 
-  #newId(): string {
-    return this.options.random.hex(12, (id) => this.#byId.has(id));
-  }
-
   #save(payment: SandboxPayment): SandboxPayment {
     const type = this.#byId.has(payment.id) ? "payment.moved" : "payment.created";
     this.#add(payment);
@@ -123,7 +123,7 @@ export class SandboxPayments {
   }
 
   #add(payment: SandboxPayment): void {
-    this.#idByClientId.set(payment.clientId, payment.id);
+    if (!this.#byId.has(payment.id)) this.#idByClientId.set(payment.clientId, payment.id);
     this.#byId.set(payment.id, payment);
   }
 }

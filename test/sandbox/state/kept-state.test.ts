@@ -31,17 +31,42 @@ it("a state file reports a write that failed, when it is flushed and when it is 
   await expect(state.close()).rejects.toThrow("sandbox_state");
 });
 
-it("a payment keeps what its submission gave it when it is completed later", () => {
-  let now = new Date("2026-05-01T10:00:00.000Z");
-  const payments = new SandboxPayments({
-    now: () => now,
+const paymentsAt = (now: () => Date) =>
+  new SandboxPayments({
+    now,
     random: createRandom("seed", "payments"),
     stateFile: new StateFile(undefined),
     onChange: () => {},
   });
-  const total = { value: "1475", currency: "KMF" };
-  const urls = { cancelUrl: "http://localhost/cancel", successUrl: "http://localhost/success" };
-  const created = payments.create({ clientId: "c-1", total, ...urls }, "normal");
+const order = {
+  clientId: "c-1",
+  total: { value: "1475", currency: "KMF" },
+  cancelUrl: "http://localhost/cancel",
+  successUrl: "http://localhost/success",
+};
+
+it("a clientId that was used before names the newest payment, also after the older one has moved", () => {
+  const payments = paymentsAt(() => new Date());
+  const older = payments.create(order, "normal");
+  const newer = payments.create(order, "normal");
+  expect(payments.find("c-1")).toBe(newer);
+  const moved = payments.move(older, "completed", "MVK");
+  expect(payments.find("c-1")).toBe(newer);
+  expect(payments.find(older.id)).toBe(moved);
+});
+
+it("a payment keeps the time of its first cancel", () => {
+  let now = new Date("2026-05-01T10:00:00.000Z");
+  const payments = paymentsAt(() => now);
+  const { submittedAt } = payments.move(payments.create(order, "normal"), "canceled", "MVK");
+  now = new Date("2026-05-01T10:05:00.000Z");
+  expect(payments.move(payments.find("c-1")!, "canceled", "MVK")).toMatchObject({ submittedAt });
+});
+
+it("a payment keeps what its submission gave it when it is completed later", () => {
+  let now = new Date("2026-05-01T10:00:00.000Z");
+  const payments = paymentsAt(() => now);
+  const created = payments.create(order, "normal");
   const { submittedAt, providerId, source } = payments.move(created, "submitted", "MVK");
   now = new Date("2026-05-01T10:05:00.000Z");
   const completed = payments.move(created, "completed", "HOL");
