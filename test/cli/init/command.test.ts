@@ -96,6 +96,12 @@ describe("tillkit init, in an empty folder", () => {
     expect(contentOf(folder, file)).toBe("mine");
   });
 
+  it.each(["abort", "yikes", "no, all", " "])("takes the answer %j for a no", async (answer) => {
+    const folder = folderWith();
+    expect((await init(folder, [], `${answer}\n`.repeat(20))).code).toBe(1);
+    expect(filesIn(folder)).toEqual([]);
+  });
+
   it("writes JavaScript where it is asked to, although there is a tsconfig.json", async () => {
     const folder = folderWith({ "tsconfig.json": "{}" });
     expect(documentOf(await init(folder, ["--dry-run", "--json"]))).toMatchObject({ language: "TypeScript" });
