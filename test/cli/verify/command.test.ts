@@ -374,6 +374,7 @@ describe("tillkit verify --request", () => {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   const pem = folder.write("other.pem", publicKey.export({ type: "spki", format: "pem" }));
   const secretFile = folder.write("secret.txt", secret);
+  const otherFile = folder.write("other.txt", `other-${secret}`);
   const fields = ["id", "clientId", "status", "total.value", "total.currency"] as const;
   const bytes = Buffer.from(compact);
 
@@ -387,12 +388,26 @@ describe("tillkit verify --request", () => {
       `Service-Signature: ${fieldsSignature({ secret, merchantId: "m-7", fields }).sign(bytes)}`,
     ],
     [
+      [
+        "--secret-file",
+        otherFile,
+        "--secret-file",
+        secretFile,
+        "--secret-env",
+        "PAY_S",
+        "--secret-env",
+        "PAY_T",
+      ],
+      `Service-Signature: ${hex(compact)}`,
+    ],
+    [
       ["--scheme", "public-key", "--public-key", pem],
       `Service-Signature: ${signWith(null, bytes, privateKey).toString("hex")}`,
     ],
   ])("prints the command that records the webhook with the same options: %j", async (argv, header) => {
     const file = folder.write("options.http", request(header));
-    const { stdout } = await runCli(["verify", file, "--request", ...argv], { env: { PAY_S: secret } });
+    const env = { PAY_S: secret, PAY_T: `t-${secret}` };
+    const { stdout } = await runCli(["verify", file, "--request", ...argv], { env });
     expect(stdout).toContain(`\n  tillkit replay ${file} ${argv.join(" ")}\n`);
   });
 
