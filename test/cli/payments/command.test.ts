@@ -109,6 +109,8 @@ describe("tillkit payments", () => {
     ["the amount and the day", ["--amount", "3500", "--day", "2024-05-02"], ["c-3"]],
     ["the amount that was received", ["--amount", "3450", "--day", "2024-05-02"], ["c-3"]],
     ["the day", ["--day", "2024-05-01"], ["c-1", "c-2"]],
+    ["the order and the day", ["order-7", "--day", "2024-05-01"], ["c-1", "c-2"]],
+    ["the order and another day", ["order-7", "--day", "2024-05-02"], []],
     ["the order and another amount", ["order-7", "--amount", "9", "--day", "2024-05-01"], []],
     ["the number in other capitals and signs", ["mvk 778"], ["c-1", "c-3"]],
     ["the number with other spaces", ["Mvk7 78"], ["c-1", "c-3"]],
