@@ -390,6 +390,7 @@ describe("tillkit statement", () => {
   it.each([
     ["no period, and rows without a time", ["agreed.csv"], "statement_period_missing"],
     ["half a period", ["agreed.csv", "--from", "2024-05-01"], "command_option_invalid"],
+    ["the other half of a period", ["agreed.csv", "--to", "2024-06-01"], "Give both --from and --to"],
     ["an impossible period", ["agreed.csv", "--from", "2024-06-01", "--to", "2024-05-01"], "option_invalid"],
     [
       "columns that do not exist",
