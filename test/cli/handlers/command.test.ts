@@ -74,6 +74,15 @@ describe("tillkit handlers", () => {
     );
   });
 
+  it("names no paused handler whose dispatches a retry does not select", async () => {
+    await withEvents(store, [ledger, mailer], 1);
+    for (const claim of await claimed(store, [ledger, mailer]))
+      await settled(store, claim, { state: "dead", error: "Error: timeout" });
+    await handlers("pause", "mailer", "--reason", "no mails", "--by", "Amina");
+    expect((await handlers("retry", "ledger")).stdout).not.toContain("is paused");
+    expect((await handlers("retry")).stdout).toContain("mailer is paused since ");
+  });
+
   it("runs dead dispatches again that match, only with --apply, and says what became of them", async () => {
     await withEvents(store, [ledger, mailer], 2);
     for (const claim of await claimed(store, [ledger, mailer]))
