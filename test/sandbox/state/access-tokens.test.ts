@@ -82,10 +82,11 @@ describe("access tokens", () => {
 
   it("count as expired once for a payment whose clientId asks for it", async () => {
     const sandbox = createSandbox();
-    const token = sandbox.accessToken();
+    const [token, other] = [sandbox.accessToken(), sandbox.accessToken()];
     const body = order("c-1:token-expired-early");
     expect(await use(sandbox, token, body)).toBe(401);
     expect(await use(sandbox, token, order("c-2"))).toBe(401);
+    expect(await use(sandbox, other, order("c-3"))).toBe(201);
     const { access_token: renewed } = (await ask(sandbox)).body;
     expect(await use(sandbox, renewed, body)).toBe(201);
   });
