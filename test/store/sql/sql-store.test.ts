@@ -1,7 +1,9 @@
+import { sqliteStore } from "tillkit/sql";
 import { TillkitError } from "../../../src/errors/index.js";
 import { event, ledger, mailer, payment, webhook } from "../../../src/store/exam/checks/fixtures.js";
 import {
   claimed,
+  deferred,
   eventIds,
   leased,
   runOf,
@@ -106,6 +108,53 @@ it("a claim after a full one finds events that were saved meanwhile", async () =
   expect(eventIds(await claimed(store, [ledger], { limit: 1 }))).toEqual(["e1"]);
   expect(await claimed(store, [ledger], { limit: 1 })).toEqual([]);
   await store.close();
+});
+
+it("a claim that is likely to find nothing takes no lock, also after a full claim and an empty one", async () => {
+  const tables = tablesUnder("shop_");
+  const driver = new SqliteDriver(nextFile(), tables, resolveSqlStoreOptions());
+  const store = new SqlStore(driver, tables);
+  await withEvents(store, [ledger], 1);
+  expect(await claimed(store, [ledger], { limit: 1 })).toHaveLength(1);
+  expect(await claimed(store, [ledger], { limit: 1 })).toEqual([]);
+  const begin = jest.spyOn(driver, "begin");
+  expect(await claimed(store, [ledger], { limit: 1 })).toEqual([]);
+  expect(begin).not.toHaveBeenCalled();
+  await store.close();
+});
+
+it("dispatches that become pending again are announced to other processes", async () => {
+  const tables = tablesUnder("shop_");
+  const announce = jest.fn();
+  const driver = Object.assign(new SqliteDriver(nextFile(), tables, resolveSqlStoreOptions()), { announce });
+  const store = new SqlStore(driver, tables);
+  await settled(store, await leased(store), { state: "dead", error: "no" });
+  announce.mockClear();
+  expect(await store.dead({ revive: false, limit: 9 })).toHaveLength(1);
+  expect(announce).not.toHaveBeenCalled();
+  expect(await store.dead({ revive: true, run: "again", limit: 9 })).toHaveLength(1);
+  expect(await store.dead({ revive: true, run: "again", limit: 9 })).toEqual([]);
+  expect(announce).toHaveBeenCalledTimes(1);
+  await store.close();
+});
+
+it("a store is closed after its transactions have ended, which commit", async () => {
+  const file = nextFile();
+  const store = sqliteStore(file);
+  const [wrote, mayEnd] = [deferred(), deferred()];
+  const running = store.transaction(async (tx) => {
+    await store.save(tx, { created: [payment("p1")] });
+    wrote.resolve();
+    await mayEnd.promise;
+  });
+  await wrote.promise;
+  const closing = store.close();
+  await new Promise(setImmediate);
+  mayEnd.resolve();
+  await Promise.all([running, closing]);
+  const other = sqliteStore(file);
+  expect(await other.find("p1")).toEqual(payment("p1"));
+  await other.close();
 });
 
 onEachServer("the time limits of statements", (kind) => {
