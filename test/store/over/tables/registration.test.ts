@@ -31,6 +31,30 @@ it("an event that was saved while a forgotten handler was registered gets its di
   expect(await store.claim({ handlers, limit: 10, leaseMs: 1000 })).toEqual([]);
 });
 
+it("a missing dispatch that another process makes after the event was read is made once", async () => {
+  const adapter = memoryAdapter(new Map<string, StoredRecord>());
+  const another = storeOver(adapter);
+  await another.transaction((tx) => another.save(tx, { events: [event] }));
+  let isBehind = false;
+  const store = storeOver(
+    {
+      ...adapter,
+      async read(keys, tx) {
+        const found = await adapter.read(keys, tx);
+        if (!isBehind && keys.includes("events/e1")) {
+          isBehind = true;
+          await another.registerHandlers(handlers);
+        }
+        return found;
+      },
+    },
+    { busyTimeoutMs: 0 },
+  );
+  await store.registerHandlers(handlers);
+  expect(isBehind).toBe(true);
+  expect(await store.claim({ handlers, limit: 10, leaseMs: 1000 })).toMatchObject([{ fence: 1 }]);
+});
+
 it("a forgotten handler gets the events since its first registration, also those of a clock that is behind", async () => {
   const records = new Map<string, StoredRecord>();
   const store = storeOver(memoryAdapter(records));
