@@ -1,5 +1,6 @@
 import { type Session } from "../../../../src/store/sql/driver/sql-tx.js";
-import { durabilityWarnings } from "../../../../src/store/sql/postgres/server-checks.js";
+import { type WatchedClient } from "../../../../src/store/sql/postgres/pool.js";
+import { durabilityWarnings, sharesSessions } from "../../../../src/store/sql/postgres/server-checks.js";
 
 const safe = {
   fsync: "on",
@@ -43,5 +44,42 @@ describe("the warnings about PostgreSQL", () => {
     expect(await warningsOf({}, "2")).toEqual([warning]);
     expect(await warningsOf({ synchronous_standby_names: "a" }, "2")).toEqual([]);
     expect(await warningsOf({ fsync: "off" }, "2")).toEqual([expect.any(String), warning]);
+  });
+});
+
+describe("the check for a pooler that mixes sessions up", () => {
+  /** Checks with a client of the process 7, on a session of this process that keeps names of statements or not. */
+  async function check(session: number, keepsNames: boolean) {
+    const seen: string[] = [];
+    const query = async (statement: string | { text: string }) => {
+      const text = typeof statement === "string" ? statement : `named ${statement.text}`;
+      seen.push(text.replaceAll(/tillkit_[\w-]+/g, "x"));
+      if (session === 0) throw new Error("the connection was lost");
+      if (text.includes("pg_backend_pid")) return { rows: [{ number: session }] };
+      return { rows: keepsNames && text.includes("pg_prepared_statements") ? [{}] : [] };
+    };
+    const watched = {
+      client: { processID: 7, query },
+      ask: (send: () => unknown) => send(),
+      giveBack: () => void seen.push("given back"),
+      abandon: () => void seen.push("abandoned"),
+    };
+    const isShared = await sharesSessions(watched as unknown as WatchedClient).catch(() => "failed");
+    return { isShared, seen: seen.slice(1) };
+  }
+  const asked = ["begin", "named select 1", "select 1 from pg_prepared_statements where name = 'x'"];
+
+  it("finds none where the session is the client's own, or does not keep the names of statements", async () => {
+    expect(await check(7, true)).toEqual({ isShared: false, seen: ["given back"] });
+    expect(await check(8, false)).toEqual({ isShared: false, seen: [...asked, "commit", "given back"] });
+  });
+
+  it("finds one by a name that the session keeps, and removes this name in the same transaction", async () => {
+    const removed = ['deallocate "x"', "commit", "given back"];
+    expect(await check(8, true)).toEqual({ isShared: true, seen: [...asked, ...removed] });
+  });
+
+  it("closes its client after a failure", async () => {
+    expect(await check(0, true)).toEqual({ isShared: "failed", seen: ["abandoned"] });
   });
 });
