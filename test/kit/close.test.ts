@@ -17,6 +17,8 @@ async function openStore() {
   return { store, order };
 }
 
+const timers = { doNotFake: ["performance", "nextTick", "setImmediate", "queueMicrotask"] } as never;
+
 /** Lets everything happen that does not wait for a timer or for the test. */
 async function settle(): Promise<void> {
   for (let round = 0; round < 20; round++) await new Promise(setImmediate);
@@ -73,6 +75,29 @@ describe("close", () => {
     expect(order).toEqual(["recorded", "registered", "store closed"]);
   });
 
+  it("waits two seconds for the last registration of the handlers, and then closes the store", async () => {
+    const { store, order } = await openStore();
+    const payments = testKit<never, MemoryTx>({ store, spool: false, dispatch: false });
+    payments.onPaymentCompleted(() => undefined);
+    await payments.start({ keepAlive: false });
+    const registering = new Promise<void>((resolve) => {
+      store.registerHandlers = () => (resolve(), new Promise(() => {}));
+    });
+    jest.useFakeTimers(timers);
+    try {
+      const closed = payments.close();
+      await registering;
+      await jest.advanceTimersByTimeAsync(1999);
+      await settle();
+      expect(order).toEqual([]);
+      await jest.advanceTimersByTimeAsync(1);
+      await closed;
+      expect(order).toEqual(["store closed"]);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it("gives a handler that runs ten seconds to end, and then aborts it", async () => {
     const { store } = await openStore();
     const payments = testKit<never, MemoryTx>({ store, spool: false });
@@ -85,7 +110,7 @@ describe("close", () => {
     await payments.start({ keepAlive: false });
     await payments.receiveWebhook(signed(completedBody()));
     const signal = await running;
-    jest.useFakeTimers({ doNotFake: ["performance", "nextTick", "setImmediate", "queueMicrotask"] });
+    jest.useFakeTimers(timers);
     try {
       const closed = payments.close();
       await jest.advanceTimersByTimeAsync(9999);
