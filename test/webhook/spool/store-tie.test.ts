@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { realFileSystem, SpoolDirectory } from "../../../src/webhook/spool/spool-directory.js";
 import { StoreTie } from "../../../src/webhook/spool/store-tie.js";
 import { spoolBench, until } from "./fixtures.js";
+import { gate } from "./hooked-file-system.js";
 
 const bench = spoolBench();
 
@@ -65,6 +66,27 @@ it("a disk that hangs makes the spool unavailable and is not asked again, until 
   await expect(tie.require()).rejects.toBe(away);
   expect(tie.problem).toBeUndefined();
   expect(await tie.read()).toEqual({ store: "store-1" });
+});
+
+it("a spool of another store stays refused when a disk answers that hung meanwhile", async () => {
+  let store = "first";
+  const fs = { ...realFileSystem };
+  const tie = new StoreTie(new SpoolDirectory(bench.directory, fs), async () => store);
+  await tie.require();
+  const { opened, open } = gate();
+  const writing = new Promise<void>((resolve) => {
+    fs.rename = () => (resolve(), opened);
+  });
+  jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate", "queueMicrotask"] });
+  const remembered = tie.remember({ store: "first", webhook: "r-1" }).catch((error: unknown) => error);
+  await writing;
+  store = "second";
+  await expect(tie.read()).rejects.toThrow("another store");
+  await jest.advanceTimersByTimeAsync(5000);
+  expect(await remembered).toMatchObject({ message: expect.stringContaining("did not answer") as string });
+  open();
+  for (let round = 0; round < 10; round++) await new Promise(setImmediate);
+  expect(tie.problem).toMatchObject({ message: expect.stringContaining("another store") as string });
 });
 
 describe("the check of a spool that this process has not used", () => {
