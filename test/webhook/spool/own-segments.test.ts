@@ -62,6 +62,17 @@ describe("the segments of a spool", () => {
     expect(names()).toEqual(["c"]);
   });
 
+  it("are in a new list after each change, so that a running loop keeps its own", () => {
+    const { own } = owned();
+    own.add("a");
+    const one = own.names;
+    own.add("b");
+    const both = own.names;
+    own.drop("a");
+    expect([one, both, own.names]).toEqual([["a"], ["a", "b"], ["b"]]);
+    own.drop("b");
+  });
+
   it("are forgotten where another process adopted them, and not where the disk failed", async () => {
     const { own, names } = owned({ gone: "ENOENT", failing: "EIO" });
     for (const name of ["gone", "failing", "well"]) own.add(name);
