@@ -186,6 +186,16 @@ it("a number that a person accepted leads to its payment, however many others cl
   expect(await notesOfNumber(store, "c-1", "?")).toEqual([]);
 });
 
+it("the payments of many numbers are read up to 500, which one call of a store takes", async () => {
+  const numbers = Array.from({ length: 30 }, (_, index) => `MVK-${1000 + index}`);
+  const listed = (id: string) => Array.from({ length: 20 }, (_, index) => `${id}-${index}`);
+  const notes = async ({ ids }: { ids: string[] }) =>
+    ids.map((id) => ({ kind: "claimed", id, version: 1, value: { clientIds: listed(id) } }));
+  const findMany = jest.fn(async (_: { clientIds: string[] }) => []);
+  await findClaimed({ notes, findMany } as never, numbers);
+  expect(findMany.mock.calls.map(([{ clientIds }]) => clientIds.length)).toEqual([500]);
+});
+
 onEachDatabase("claims of one payment and one number from two processes", (kind) => {
   const bench = shopBench(kind);
 
