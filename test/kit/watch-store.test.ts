@@ -246,6 +246,23 @@ it("a store is asked at the close for a webhook that was recorded during the che
   expect(asked).toEqual(["r-1", "r-1", "r-2"]);
 });
 
+it("a close waits two seconds for each of two checks of a store that does not answer", async () => {
+  const { watch, webhooks, record } = watchWithoutSpool();
+  webhooks.mockReturnValue(new Promise(() => {}));
+  jest.useFakeTimers();
+  record("r-1");
+  void watch.start();
+  await jest.advanceTimersByTimeAsync(0);
+  expect(webhooks).toHaveBeenCalledTimes(1);
+  record("r-2");
+  let isClosed = false;
+  const closed = watch.close().then(() => (isClosed = true));
+  await jest.advanceTimersByTimeAsync(3999);
+  expect(isClosed).toBe(false);
+  await jest.advanceTimersByTimeAsync(1);
+  await closed;
+});
+
 it("a store that is away for long is asked for the newest webhooks when it is back", async () => {
   const { watch, webhooks, record } = watchWithoutSpool();
   webhooks.mockRejectedValue(new Error("away"));
