@@ -185,8 +185,10 @@ describe("tillkit doctor, on refused webhooks that were kept", () => {
         "newest of these is recorded: npx tillkit replay refused/2026-b-signature_mismatch-2.http",
     );
     const dotEnv = folder.write("doctor.env", "");
-    const named = await examine(env, "--env-file", dotEnv);
-    expect(named.findings[0]!.message).toMatch(/mismatch-2\.http --env-file \S+doctor\.env$/);
+    const named = await examine(env, "--env-file", dotEnv, "--env-file", folder.write("more.env", ""));
+    expect(named.findings[0]!.message).toMatch(
+      /mismatch-2\.http --env-file \S+doctor\.env --env-file \S+more\.env$/,
+    );
 
     keep("2026-d-signature_mismatch-4", "another secret of the service");
     const { findings, code } = await examine(env);
