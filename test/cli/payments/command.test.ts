@@ -134,6 +134,19 @@ describe("tillkit payments", () => {
     expect((await payments("show", "m-2")).stdout).toContain("The store has no payment m-2 of 1475 KMF");
   });
 
+  it("offers the next step of a stored payment, although its last webhook counted as another shop's", async () => {
+    const named = `${folder.path}/adopted.db`;
+    const store = sqliteStore(named);
+    await saved(store, {
+      created: [payment("c-1")],
+      webhooks: [webhook("w-1", { clientId: "c-1", outcome: "foreign" })],
+    });
+    await store.close();
+    const { stdout } = await runCli(["payments", "show", "c-1", "--store", named]);
+    expect(stdout).not.toContain("another shop's payment");
+    expect(stdout).toContain("tillkit resolve accept --client-id c-1 ");
+  });
+
   it("prints a table that fits the terminal, and no hash of a key", async () => {
     const { stdout } = await payments("find", "order-7");
     expect(stdout).toMatch(/^created \(UTC\) +state +amount +order +clientId +provider\n/);
