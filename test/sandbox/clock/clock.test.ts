@@ -1,4 +1,6 @@
 import { type Sandbox, type SandboxOptions } from "tillkit/sandbox";
+import { Activity } from "../../../src/sandbox/clock/activity.js";
+import { Clock } from "../../../src/sandbox/clock/clock.js";
 import { createPayment } from "../create-payment.js";
 import { Merchant, status } from "../merchant.js";
 import { openSandbox } from "../open-sandbox.js";
@@ -77,6 +79,22 @@ describe("the sandbox's clock", () => {
     await expect(sandbox.clock.advance(-1)).rejects.toMatchObject(misuse);
     await expect(sandbox.clock.advance(Number.NaN)).rejects.toMatchObject(misuse);
     expect(sandbox.clock.now().toISOString()).toBe("2030-01-02T00:00:01.000Z");
+  });
+
+  it("does not go back to the time of a task if the machine's clock has passed this time", async () => {
+    let now = Date.parse(noon);
+    const activity = new Activity();
+    const clock = new Clock(() => new Date(now), activity);
+    let resumedAt: Date | undefined;
+    const task = activity.run(async () => {
+      await clock.wait(5000);
+      resumedAt = clock.now();
+    });
+    now += 60_000;
+    await clock.advance(0);
+    await task;
+    expect(resumedAt).toEqual(new Date(now));
+    clock.close();
   });
 
   it("does not go beyond the year 9999, which the dates of a webhook could not hold", async () => {
