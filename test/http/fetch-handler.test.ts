@@ -53,6 +53,14 @@ describe("a fetch handler", () => {
     expect(JSON.stringify(lines)).toContain("raw_body_consumed");
   });
 
+  it("logs one line for each request", async () => {
+    const { handler, lines } = await open();
+    const answers = [post(rawBody), { method: "PUT" }];
+    for (const init of answers) await handler(new Request(`${origin}/payments/webhook`, init));
+    const logged = lines.filter(({ msg }) => msg === "payment request");
+    expect(logged.map(({ res }) => res)).toEqual([{ status: 200 }, { status: 405 }]);
+  });
+
   it.each<[string, RequestInit, number]>([
     ["webhook", { method: "PUT" }, 405],
     ["webhook", { method: "POST", headers: { "content-encoding": "gzip" } }, 415],

@@ -114,6 +114,24 @@ describe("an action on an entry", () => {
     });
   });
 
+  it("settles none of several webhooks if one of them becomes a mismatch in this moment", async () => {
+    const store = new MemoryStore();
+    const webhooks = [1, 2].map((n) => webhook(`w-${n}`, { outcome: "unmatched", clientId: "c-9" }));
+    await saved(store, { webhooks });
+    const payments = testKit({ store });
+    const mark = { receiptId: webhooks[1]!.receiptId, outcome: "mismatch" as const };
+    const transaction = store.transaction.bind(store);
+    jest.spyOn(store, "transaction").mockImplementationOnce(async (run) => {
+      await saved(store, { rematched: [mark] });
+      return transaction(run);
+    });
+    await expect(payments.attend("unmatched:c-9", { action: "settle", ...why })).rejects.toMatchObject({
+      code: "store_conflict",
+    });
+    const outcomes = (await store.webhooks({ clientIds: ["c-9"], limit: 9 })).map(({ outcome }) => outcome);
+    expect(outcomes.toSorted()).toEqual(["mismatch", "unmatched"]);
+  });
+
   it("keeps the newest fifty webhooks as evidence, and settles all", async () => {
     const store = new MemoryStore();
     await saved(store, { created: [pendingPayment()], webhooks: differing(70).slice(10) });
