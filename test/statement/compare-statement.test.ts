@@ -299,7 +299,7 @@ describe("a statement compared with stored payments", () => {
     expect((await run(["declined"], { paidStatuses: ["paid"] })).found).toEqual([]);
     expect((await run(["Pending", "failed"])).found).toEqual([]);
     expect((await run(["Timed out", "completed"])).found).toEqual(["unpaid_here b1 line 3"]);
-    await expect(run(["Confirmed", "Approved"])).rejects.toMatchObject({
+    await expect(run(["Confirmed", "Validated"])).rejects.toMatchObject({
       message: expect.stringContaining('Line 2 has the status "Confirmed"'),
     });
     await expect(run(["completed", "Confirmed"])).rejects.toMatchObject({

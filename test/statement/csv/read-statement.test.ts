@@ -306,9 +306,9 @@ describe("a statement in CSV", () => {
   });
 
   it("may have records over several lines that are longer than one record can be, added up", async () => {
-    const records = Array.from({ length: 30 }, (_, index) => `"a\n${"x".repeat(5000)}",r${index},1,KMF`);
+    const records = Array.from({ length: 30 }, (_, index) => `"a\n${"x".repeat(5000)}\nb",r${index},1,KMF`);
     const rows = await textsFor(`note,${header}\n${records.join("\n")}\n`);
-    expect(rows).toEqual(records.map((_, index) => `${2 + 2 * index} r${index} 1 KMF`));
+    expect(rows).toEqual(records.map((_, index) => `${2 + 3 * index} r${index} 1 KMF`));
   });
 
   it("is decoded strictly, line by line, and never with replacement characters", async () => {
