@@ -1,3 +1,4 @@
+import { setImmediate as iteration } from "node:timers/promises";
 import {
   type HistoryEntry,
   type PaymentHistory,
@@ -30,6 +31,8 @@ export const exportHistories: RunAction = async (payments, args, { output }) => 
   let count = 0;
   if (!isJson) printLine(header);
   for await (const clientId of selectedIds(payments, args)) {
+    // A stream reports its errors only between iterations of the event loop.
+    await iteration();
     if (output.isClosed) break;
     const history = await wholeHistory(payments, clientId);
     if (!history.payment && history.entries.length === 0) continue;
