@@ -227,6 +227,16 @@ it("a store is asked only for the last webhook of each half second", async () =>
   await watch.close();
 });
 
+it("a store is asked by one timer, however often the watch is started", async () => {
+  const { watch } = watchWithoutSpool();
+  jest.useFakeTimers();
+  const before = jest.getTimerCount();
+  for (let starts = 1; starts <= 2; starts++) await watch.start();
+  expect(jest.getTimerCount()).toBe(before + 1);
+  await watch.close();
+  expect(jest.getTimerCount()).toBe(before);
+});
+
 it("a store is asked at the close for a webhook that was recorded during the check that runs", async () => {
   const { watch, webhooks, record } = watchWithoutSpool();
   const { opened, open } = gate();
