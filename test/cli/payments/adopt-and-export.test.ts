@@ -126,6 +126,10 @@ describe("tillkit payments adopt", () => {
     await kit.receiveWebhook(signed(completedBody({ clientId: "c-4", id: "s-4" })));
     await closeAll();
     const wrong = ["adopt", "c-4", "--reference", "order-4", ...order.slice(4).with(1, "1745"), "--apply"];
+    expect(await payments(wrong.slice(0, -1))).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("Nothing was changed; --apply adopts the payment.") as string,
+    });
     expect(await payments(wrong)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("--despite-mismatch") as string,
