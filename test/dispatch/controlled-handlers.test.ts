@@ -4,7 +4,7 @@ import { handlerNotes } from "../../src/dispatch/handler-controls.js";
 import { event } from "../../src/store/exam/checks/fixtures.js";
 import { until } from "../../src/store/exam/checks/steps.js";
 import { type RunKey, type RunPart } from "../../src/store/index.js";
-import { endDispatchers, held, ids, iterations, reaches, setUp } from "./dispatcher-set-up.js";
+import { endDispatchers, held, holdClaims, ids, iterations, reaches, setUp } from "./dispatcher-set-up.js";
 
 endDispatchers();
 
@@ -194,11 +194,7 @@ describe("the runs that share a transaction", () => {
   it("are awaited by a stop from their claim on", async () => {
     const { claims, dispatcher, handlers, store } = shared();
     handlers.add("payment.completed", () => undefined, { name: "books", transaction: "shared" });
-    let end = (): void => {};
-    store.claim = (options) => {
-      claims.push(options);
-      return new Promise((resolve) => (end = () => resolve([])));
-    };
+    const end = holdClaims({ store, claims });
     dispatcher.start({ keepAlive: false });
     await reaches(claims, 1);
     let isStopped = false;

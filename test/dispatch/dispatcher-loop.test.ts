@@ -6,6 +6,7 @@ import {
   endDispatchers,
   ends,
   held,
+  holdClaims,
   ids,
   iterations,
   reaches,
@@ -41,11 +42,7 @@ describe("the loop of the dispatcher", () => {
   it("claims again after a wake during a claim, because that claim may not have seen the new event", async () => {
     const { claims, dispatcher, handlers, store } = setUp();
     handlers.add("payment.completed", () => undefined);
-    let end = (): void => {};
-    store.claim = (options) => {
-      claims.push(options);
-      return new Promise((resolve) => (end = () => resolve([])));
-    };
+    const end = holdClaims({ store, claims });
     dispatcher.start({ keepAlive: false });
     await reaches(claims, 1);
     dispatcher.wake();
@@ -459,11 +456,7 @@ describe("the stop of a dispatcher", () => {
   ])("lets the process end during a claim, which starts with keepAlive %j", async (keepAlive, kept) => {
     const { claims, dispatcher, handlers, store } = setUp();
     handlers.add("payment.completed", () => undefined);
-    let end = (): void => {};
-    store.claim = (options) => {
-      claims.push(options);
-      return new Promise((resolve) => (end = () => resolve([])));
-    };
+    const end = holdClaims({ store, claims });
     const timers = countTimers();
     dispatcher.start({ keepAlive });
     await reaches(claims, 1);

@@ -55,6 +55,19 @@ export function held() {
   return { releases, run: () => new Promise<void>((resolve) => void releases.push(resolve)) };
 }
 
+/** Claims find nothing from now on, and end only when they are released. Returns the release of the last claim. */
+export function holdClaims({
+  store,
+  claims,
+}: Pick<ReturnType<typeof setUp>, "store" | "claims">): () => void {
+  let end = (): void => {};
+  store.claim = (options) => {
+    claims.push(options);
+    return new Promise((resolve) => (end = () => resolve([])));
+  };
+  return () => end();
+}
+
 export const ids = (count: number) => Array.from({ length: count }, (_, index) => event(`e${index}`));
 
 /** Waits until there are so many. */
