@@ -10,6 +10,9 @@ import { payment } from "../../../src/store/exam/checks/fixtures.js";
 import { onEachServer, openPlace, type Place, serverUrl } from "../../promises/processes/databases.js";
 import { buildKit } from "../../support/built-kit.js";
 
+// An exam makes tables for each of its checks, which takes minutes on a busy machine.
+jest.setTimeout(600_000);
+
 // The command ends its process, so it runs in a process of its own.
 const built = buildKit("esm");
 afterAll(() => rmSync(built, { recursive: true, force: true }));
