@@ -5,6 +5,7 @@ import { until } from "../../src/store/exam/checks/steps.js";
 import {
   endDispatchers,
   ends,
+  hangs,
   held,
   holdClaims,
   ids,
@@ -222,9 +223,7 @@ describe("the slots of a dispatcher", () => {
     handlers.add("payment.completed", () => (failing-- > 0 ? Promise.reject(new Error("it failed")) : run()));
     const runHandler = store.runHandler.bind(store);
     store.runHandler = (call, finish) =>
-      hanging-- > 0
-        ? Promise.allSettled([runHandler(call, finish)]).then(() => new Promise<never>(() => {}))
-        : runHandler(call, finish);
+      hanging-- > 0 ? hangs(runHandler(call, finish)) : runHandler(call, finish);
     await save(...ids(20));
     dispatcher.start({ keepAlive: false });
     await untilHanging(dispatcher, 5);
@@ -240,8 +239,7 @@ describe("the slots of a dispatcher", () => {
     const fails = () => Promise.reject(new Error("it failed"));
     for (const name of ["books", "mail"]) handlers.add("payment.completed", fails, { name });
     const runHandler = store.runHandler.bind(store);
-    store.runHandler = (call, finish) =>
-      Promise.allSettled([runHandler(call, finish)]).then(() => new Promise<never>(() => {}));
+    store.runHandler = (call, finish) => hangs(runHandler(call, finish));
     await save(event("e1"));
     dispatcher.start({ keepAlive: false });
     while (notices.filter(([type]) => type === "store.unavailable").length < 2) await iterations(1);

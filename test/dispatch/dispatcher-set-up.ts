@@ -55,7 +55,7 @@ export function held() {
   return { releases, run: () => new Promise<void>((resolve) => void releases.push(resolve)) };
 }
 
-/** Claims find nothing from now on, and end only when they are released. Returns the release of the last claim. */
+/** Makes every claim find nothing, and wait. Returns a function that ends the last claim. */
 export function holdClaims({
   store,
   claims,
@@ -80,6 +80,10 @@ export const reaches = async (list: readonly unknown[], count: number) => {
 export async function iterations(count = 30): Promise<void> {
   for (let iteration = 0; iteration < count; iteration++) await new Promise(setImmediate);
 }
+
+/** Resolves never, like a transaction whose run has ended and whose commit hangs. */
+export const hangs = (run: Promise<unknown>) =>
+  Promise.allSettled([run]).then(() => new Promise<never>(() => {}));
 
 /** Resolves when this number of transactions hang. */
 export async function untilHanging(dispatcher: Dispatcher<MemoryTx>, count: number): Promise<void> {

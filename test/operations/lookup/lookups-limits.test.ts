@@ -326,7 +326,8 @@ describe("one sweep of lookups", () => {
       await lookups.close();
       order.push("closed");
       expect(order).toEqual(["recorded", "closed"]);
-      await running;
+      // Only a sweep resolves to a number.
+      expect((await running) ?? 0).toBeLessThan(3);
       expect(asked).toEqual(["s-0"]);
     },
   );

@@ -48,7 +48,7 @@ describe("the warnings about PostgreSQL", () => {
 });
 
 describe("the check for a pooler that mixes sessions up", () => {
-  /** Checks with a client of the process 7, on a session of this process that keeps names of statements or not. */
+  /** Checks with a client of process 7. `session` is the process that answers. */
   async function check(session: number, keepsNames: boolean) {
     const seen: string[] = [];
     const query = async (statement: string | { text: string }) => {
