@@ -60,11 +60,7 @@ export class SandboxPayments {
   }
 
   /** Adds a pending payment. A clientId that was used before refers to the new payment from now on. */
-  create(
-    request: NewPayment,
-    scenario: string,
-    id = this.options.random.hex(12, (hex) => this.#byId.has(hex)),
-  ): SandboxPayment {
+  create(request: NewPayment, scenario: string, id = this.#newId()): SandboxPayment {
     const createdAt = this.#timestamp();
     return this.#save({ id, ...request, status: "pending", captured: false, createdAt, scenario });
   }
@@ -112,6 +108,10 @@ export class SandboxPayments {
 
   #timestamp(): string {
     return this.options.now().toISOString();
+  }
+
+  #newId(): string {
+    return this.options.random.hex(12, (id) => this.#byId.has(id));
   }
 
   #save(payment: SandboxPayment): SandboxPayment {
