@@ -44,10 +44,9 @@ beforeEach(async () => {
   }).listen(0, "127.0.0.1");
   await once(service, "listening");
 });
-afterEach(async () => {
+afterEach(() => {
   service.closeAllConnections();
   service.close();
-  await place.remove();
 });
 
 type Created = CreatedPayment & { reference: string };
@@ -74,6 +73,8 @@ async function killAfter(requests: number, orders: string): Promise<Created[]> {
 }
 
 onEachDatabase("the kills of processes that create payments", (kind) => {
+  afterEach(() => place.remove());
+
   it("a killed process has stored every payment that it asked the service for, and every one that it returned", async () => {
     place = await openPlace(kind);
     await place.store.migrate();

@@ -4,13 +4,13 @@ import { onEachDatabase, openPlace, openStore, type Place } from "./databases.js
 
 jest.setTimeout(120_000);
 
-let place: Place;
-afterEach(() => place.remove());
-
 const total = { value: "1475", currency: "KMF" };
 const references = Array.from({ length: 40 }, (_, index) => `order-${index}`);
 
 onEachDatabase("groups of creations of several processes", (kind) => {
+  let place: Place;
+  afterEach(() => place.remove());
+
   it("three processes that create payments for the same orders, in three sequences, open one attempt of each", async () => {
     place = await openPlace(kind);
     const { sent, options: service } = willingService();
