@@ -52,7 +52,12 @@ describe("tillkit handlers", () => {
     expect((await handlers(...resumed)).stdout).toContain("paused by Amina");
     await handlers("resume", "ledger", "--by", "Said", "--reason", "the accounts answer");
     expect((await handlers("limit", "ledger", "--per-second", "none")).stdout).toBe("ledger: runs\n");
+    expect((await handlers("list")).stdout).not.toContain("limited by");
     const { stdout: changes } = await handlers("list", "ledger");
+    expect(changes).not.toContain("auditor");
+    expect(documentOf(await handlers("list", "ledger", "--json")).handlers).toMatchObject([
+      { name: "ledger" },
+    ]);
     expect(changes).toMatch(
       /resumed by Said; before: paused by Amina since \S+: down again; the accounts answer\n/,
     );
