@@ -73,6 +73,24 @@ describe("tillkit verify", () => {
   };
   const usual = ["id", "merchantId", "clientId", "total.value", "total.currency", "submittedAt", "status"];
 
+  const short = String.raw`{"b":"é & 1/2","a":[1,{"d":2,"c":3}]}`;
+
+  it.each([
+    ["sorts the keys", String.raw`{"a":[1,{"c":3,"d":2}],"b":"é & 1/2"}`],
+    ["escapes as Go does", String.raw`{"b":"é \u0026 1/2","a":[1,{"d":2,"c":3}]}`],
+    ["escapes as PHP does", String.raw`{"b":"\u00e9 & 1\/2","a":[1,{"d":2,"c":3}]}`],
+    ["adds spaces as Python does", String.raw`{"b": "é & 1/2", "a": [1, {"d": 2, "c": 3}]}`],
+    ["adds spaces, and writes ASCII", String.raw`{"b": "\u00e9 & 1/2", "a": [1, {"d": 2, "c": 3}]}`],
+    ["writes ASCII", String.raw`{"b":"\u00e9 & 1/2","a":[1,{"d":2,"c":3}]}`],
+    ["indents by four spaces", JSON.stringify(JSON.parse(short), null, 4)],
+    ["indents by tabs", JSON.stringify(JSON.parse(short), null, "\t")],
+  ])("finds out that a program wrote the body again before it was signed, which %s", async (_, written) => {
+    for (const body of [short, `\ufeff${short}`]) {
+      const { code, codes } = await verify(body, hex(written));
+      expect([code, codes]).toEqual([1, ["body_reserialised"]]);
+    }
+  });
+
   it.each<[string, string | Buffer, string, string[], string[]]>([
     ["a secret with a line break", compact, hex(compact), ["--secret", `${secret}\n`], ["secret_padded"]],
     [
