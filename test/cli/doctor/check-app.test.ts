@@ -183,6 +183,23 @@ describe("the check of a webhook's address", () => {
     expect(reply).toMatchObject({ status: 401 });
   });
 
+  it("takes the first 64 KiB of an answer that does not end, at the time halfway to its first byte", async () => {
+    const server = await localServer((response) => void response.write("x".repeat(70 * 1024)));
+    const times = [1000, 3000].map((ms) => new Date(ms));
+    const reply = await sendProbe(server.url, { body: "{}", now: () => times.shift()! });
+    await server.close();
+    expect(reply).toMatchObject({ status: 200, body: expect.stringMatching(/^x{65537,}$/), atMs: 2000 });
+  });
+
+  it("waits eight seconds for an answer, and longer by the pause in the body", async () => {
+    const expired = AbortSignal.abort(new DOMException("It is over.", "TimeoutError"));
+    const timeout = jest.spyOn(AbortSignal, "timeout").mockReturnValue(expired);
+    const reply = await sendProbe(address, { body: "{}", pauseMs: 500, now: () => new Date() });
+    expect(reply).toEqual({ failure: "timeout", reason: "no answer within 8.5 s" });
+    expect(timeout).toHaveBeenCalledWith(8500);
+    timeout.mockRestore();
+  });
+
   it("names the target of a redirect without its query, which may be secret", () => {
     const unsigned = answer(303, "", { location: "https://login.example/start?state=s3cret-word" });
     const [finding] = checkWebhook({ settings, webhook: address, replies: replies({ unsigned }) });
