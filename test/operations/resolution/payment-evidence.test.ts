@@ -137,10 +137,14 @@ describe("evidence", () => {
   it("is accepted with a number that customers of other payments gave, and that shows a refund", async () => {
     const { store, payments } = await shop();
     const paid = pendingPayment({ clientId: "c-2", serviceId: "s-2", reference: "o-2", state: "completed" });
-    await saved(store, { created: [{ ...paid, status: "completed", open: false }] });
+    const third = { ...paid, clientId: "c-3", serviceId: "s-3", reference: "o-3" };
+    await saved(store, {
+      created: [paid, third].map((one) => ({ ...one, status: "completed" as const, open: false })),
+    });
     await keepClaim(store, paid, { number: "MVK 778", at: paid.createdAt });
     const evidence = { ...row, providerId: "MVK 778" };
     await payments.resolve({ ...accept, action: "refunded", clientId: "c-2", evidence });
     expect((await payments.resolve({ ...accept, evidence })).payment).toMatchObject({ state: "completed" });
+    await payments.resolve({ ...accept, action: "refunded", clientId: "c-3", evidence });
   });
 });
