@@ -49,6 +49,15 @@ describe("the checkout page", () => {
     expect([isEarly, answer.status]).toEqual([false, 303]);
   });
 
+  it.each([
+    [" alpha", "A"],
+    ["\u{1F98A} Pay", "\u{1F98A}"],
+  ])("shows the initial of the provider %j as %j", async (name, initial) => {
+    const { sandbox, path } = await open({ merchantName: "Shop", providers: [{ code: "AAA", name }] });
+    const { text } = await show(sandbox, path);
+    expect(/class="provider">[^]*?class="initial" aria-hidden="true">(.*?)</u.exec(text)![1]).toBe(initial);
+  });
+
   it("chooses the only provider by itself", async () => {
     const { sandbox, path } = await open({ providers: [{ code: "AAA", name: "Alpha" }] });
     expect((await show(sandbox, path)).text).toMatch(/<input[^>]* checked/);
