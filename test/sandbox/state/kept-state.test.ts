@@ -45,6 +45,28 @@ const order = {
   successUrl: "http://localhost/success",
 };
 
+it("payments that are restored are there as they were, and are not reported as new", async () => {
+  const changes: string[] = [];
+  const paymentsIn = (stateFile: StateFile) =>
+    new SandboxPayments({
+      now: () => new Date(),
+      random: createRandom("seed", "payments"),
+      stateFile,
+      onChange: (type) => void changes.push(type),
+    });
+  const first = new StateFile(path.join(folder, "payments.db"));
+  const payments = paymentsIn(first);
+  const moved = payments.move(payments.create(order, "normal"), "completed", "MVK");
+  await first.close();
+  const second = new StateFile(path.join(folder, "payments.db"));
+  const restored = paymentsIn(second);
+  await restored.restore();
+  await second.close();
+  expect(restored.list()).toEqual([moved]);
+  expect(restored.find("c-1")).toEqual(moved);
+  expect(changes).toEqual(["payment.created", "payment.moved"]);
+});
+
 it("a clientId that was used before names the newest payment, also after the older one has moved", () => {
   const payments = paymentsAt(() => new Date());
   const older = payments.create(order, "normal");
