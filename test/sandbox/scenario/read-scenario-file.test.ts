@@ -59,6 +59,37 @@ describe("a file of scenarios", () => {
     expect(await errorLines('{ "name": "Loud Name" }')).toEqual([expect.stringMatching(/^ name: must be/)]);
   });
 
+  it("may use every answer, field and signature, and any status", async () => {
+    const webhooks = [
+      ...["amount", "currency", "clientId"].map((field) => ({ change: [field], tamper: [field] })),
+      ...["right", "wrong", "old-secret", "missing"].map((sign) => ({ sign })),
+      { status: "waiting_for_bank" },
+    ];
+    const scenarios = [
+      { name: "webhooks", webhooks },
+      ...["unavailable", "hang", "html"].map((answer) => ({ name: `token-${answer}`, token: { answer } })),
+      ...["normal", "error", "hang", "html", "reset"].map((answer) => ({
+        name: answer,
+        creation: { answer },
+      })),
+    ];
+    expect(await read(JSON.stringify(scenarios))).toEqual(scenarios);
+  });
+
+  it.each<[string, (value: number) => object, min: number, max: number]>([
+    ["status", (status) => ({ creation: { status } }), 400, 599],
+    ["delay", (delayMs) => ({ creation: { delayMs } }), 0, 86_400_000],
+    ["number of copies", (times) => ({ webhooks: [{ times }] }), 1, 100],
+    ["number of webhooks", (length) => ({ webhooks: Array.from({ length }, () => ({})) }), 0, 50],
+    ["length of a text", (length) => ({ about: "x".repeat(length) }), 0, 300],
+    ["length of a name", (length) => ({ name: "x".repeat(length) }), 1, 48],
+  ])("has limits for the %s", async (_what, scenarioOf, min, max) => {
+    const withValue = (value: number) => JSON.stringify({ name: "a-day", ...scenarioOf(value) });
+    for (const value of [min, max]) expect(await read(withValue(value))).toHaveLength(1);
+    for (const value of min > 0 ? [min - 1, max + 1] : [max + 1])
+      expect(await errorLines(withValue(value))).toHaveLength(1);
+  });
+
   it("is refused where a name occurs twice, where the list is empty, and where it is not JSON", async () => {
     expect(await errorLines('[{ "name": "twice" }, { "name": "twice" }]')).toEqual([" a name occurs twice."]);
     expect(await errorLines("[]")).toEqual([" the list is empty."]);
