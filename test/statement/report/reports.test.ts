@@ -115,6 +115,47 @@ describe("the HTML report", () => {
     expect(french).toContain("\u22120,30\u00a0EUR");
   });
 
+  /** Returns the pieces of each bar in a part of a page: the tone, the start and the width. */
+  const barsIn = (part: string): string[][] =>
+    part
+      .split("<svg")
+      .slice(1)
+      .map((bar) =>
+        [...bar.matchAll(/<g class="(\w+)"><rect x="(\d+)" y="0" width="(\d+)"/g)].map(([, ...piece]) =>
+          piece.join(" "),
+        ),
+      );
+
+  it("shows by how much the statement and the payments differ, and which part of each agrees", async () => {
+    const inAll = (value: string) => ({ total: { value, currency: "KMF" } });
+    const books = await storeOf(paid("a"), paid("lost", inAll("1000")), paid("unpaid", inAll("525")));
+    const lines = ["a,1475,KMF,,MVK,,,,", "new,500,KMF,,,,,,", "unpaid,525,KMF,reversed,MVK,,,,"];
+    const page = written(htmlReport({ madeAt }), await compared(books, header, lines));
+    expect(page).toMatch(/class="bad">Statement minus books: <b>\u22121,025<\/b>/);
+    const [, sums, channels] =
+      /<div class="currency">([^]*?)(<section class="card channels">[^]*?<\/section>)/.exec(page)!;
+    expect(barsIn(sums!)).toEqual([
+      ["good 0 492", "bad 492 167"],
+      ["good 0 492", "bad 492 333", "bad 825 175"],
+    ]);
+    expect(barsIn(channels!)).toEqual([["bad 0 1000"], ["good 0 1000"]]);
+    expect(channels).toMatch(/\(none\)[^]*MVK/);
+    const legends = [...sums!.matchAll(/<li class="(\w+)">\s*<span>([^<]*?) <[^]*?class="value">(.*?)</g)];
+    expect(legends.map(([, ...part]) => part.join(" "))).toEqual([
+      "good Matched 1,475",
+      "bad Missing in your books 500",
+      "bad Missing on the statement 1,000",
+      "bad Unpaid on the statement 525",
+    ]);
+  });
+
+  it("adds up the channels after the first two hundred", async () => {
+    const lines = Array.from({ length: 201 }, (_, index) => `x${index},1,KMF,,s${index},,,,`);
+    const page = written(htmlReport({ madeAt }), await compared(await storeOf(), header, lines));
+    expect(page).toContain("(all others)");
+    expect(page).not.toContain("s200<");
+  });
+
   it("shows the number of findings that it does not list", async () => {
     const rows = Array.from({ length: 30 }, (_, index) => `x${index},1,KMF,,,,,,`);
     const run = await compared(await storeOf(), header, rows);
