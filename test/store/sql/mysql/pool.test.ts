@@ -4,6 +4,7 @@ import { payment } from "../../../../src/store/exam/checks/fixtures.js";
 import { saved } from "../../../../src/store/exam/checks/steps.js";
 import {
   connectionOf,
+  hasSeveralWriters,
   type MysqlConnection,
   type MysqlPool,
   mysqlResult,
@@ -52,7 +53,7 @@ if (url === undefined || url === "none")
   it("leaves the flags of a MySQL pool out, because TILLKIT_TEST_MYSQL_URL names no server", () => {
     expect([undefined, "none"]).toContain(process.env["TILLKIT_TEST_MYSQL_URL"]);
   });
-else
+else {
   it("an update that changes nothing has found its payment, also where the pool counts changed rows", async () => {
     const pool = createPool({ uri: url, flags: ["-FOUND_ROWS"] });
     const tables = tablePrefixes((sql) => pool.query(sql));
@@ -66,3 +67,19 @@ else
     await tables.dropAll();
     await pool.end();
   });
+
+  it.each([
+    ["wsrep_on", "ON", true],
+    ["wsrep_on", "OFF", false],
+    ["group_replication_single_primary_mode", "OFF", true],
+    ["group_replication_single_primary_mode", "ON", false],
+    ["another_mode", "OFF", false],
+  ])("a server whose %s is %s has several writers: %s", async (name, value, expected) => {
+    const pool = createPool({ uri: url });
+    const variables = `select 1 from (select '${name}' as variable_name, '${value}' as value) as variables`;
+    const run = async (sql: string) =>
+      mysqlResult(await pool.query(sql.replace("show variables", variables)));
+    expect(await hasSeveralWriters({ run: run as never })).toBe(expected);
+    await pool.end();
+  });
+}
