@@ -38,6 +38,30 @@ const readers: [
     "stored webhooks are read in pages, by any condition, with their bytes",
   ],
   [
+    "fills a page with the webhooks that have bytes before the pruned ones",
+    (store) => ({
+      webhooks: async (page) => {
+        const all = await store.webhooks({ ...page, limit: 100 });
+        const [kept, pruned] = [true, false].map((has) =>
+          all.filter((one) => one.rawBody.length > 0 === has),
+        );
+        const chosen = [...kept!, ...pruned!].slice(0, page.limit);
+        return all.filter((one) => chosen.includes(one));
+      },
+    }),
+    "stored webhooks have one order, whether their bytes were pruned or not",
+  ],
+  [
+    "starts again after a webhook whose bytes were pruned",
+    (store) => ({
+      webhooks: async ({ after, ...page }) => {
+        const [last] = after ? await store.webhooks({ limit: 1, receiptId: after.receiptId }) : [];
+        return store.webhooks({ ...page, ...(last && last.rawBody.length > 0 && { after }) });
+      },
+    }),
+    "stored webhooks have one order, whether their bytes were pruned or not",
+  ],
+  [
     "returns webhooks that a person has settled",
     (store) => ({
       webhooks: ({ need, ...page }) =>
