@@ -92,7 +92,7 @@ export interface SpoolHealth {
   oldestAt?: string;
 }
 
-/** The parts and limits that the health depends on. */
+/** The parts and limits that the health depends on. @internal */
 export interface HealthParts<Tx> extends Pick<Intake, "foreign"> {
   recorder: Pick<Intake["recorder"], "isStuck">;
   keeper: Pick<Intake["keeper"], "keeping" | "leftBecause" | "retryRefused">;
@@ -129,7 +129,7 @@ const minMismatches = 10;
 /** The minimum number of failed sweeps in a row for `sweep_failing`. A short outage may cause fewer. */
 const minFailedSweeps = 3;
 
-/** Returns the function behind `payments.health`. Counts refused webhooks from now on. Joins calls. */
+/** Returns `payments.health`. Counts refused webhooks from then on. Joins calls. @internal */
 export function createHealthCheck<Tx>(
   core: Pick<HealthParts<Tx>, "store" | "now" | "clock" | "unopened"> & { listen: Notices["add"] },
   intake: Intake,
@@ -142,7 +142,7 @@ export function createHealthCheck<Tx>(
   return joinCalls(() => checkHealth({ ...core, ...intake, ...options, ...counted }));
 }
 
-/** Returns the health, from the store, the spool and this process. Never rejects. */
+/** Returns the health, from the store, the spool and this process. Never rejects. @internal */
 export async function checkHealth<Tx>(given: HealthParts<Tx>): Promise<Health> {
   const { time, problem: timeProblem } = readClock(given.now);
   const parts: HealthParts<Tx> = { ...given, now: () => time };

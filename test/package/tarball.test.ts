@@ -75,6 +75,16 @@ describe("the tarball", () => {
     expect(run(folder, process.execPath, older, ...flags, "a.ts", "b.ts", "c.ts")).toBe("");
   });
 
+  it("has types that name nothing which was left out of them as internal", () => {
+    const entries = packed.files.filter((path) =>
+      /^dist\/cjs\/((store\/sql|statement|sandbox|testing)\/)?index\.d\.ts$/.test(path),
+    );
+    const options = ["--module", "node16", "--target", "es2022", "--types", "node", "--noEmit", "--strict"];
+    const compiler = ["scripts/tsc.mjs", "--ignoreConfig", ...options];
+    expect(entries.length).toBe(subpaths.length);
+    expect(run(packed.source, process.execPath, ...compiler, ...entries)).toBe("");
+  });
+
   it("takes at most 2.7 MB unpacked, without source maps, and says what is what in its types", () => {
     const bytes = packed.files.reduce((sum, path) => sum + statSync(inPackage(path)).size, 0);
     expect(bytes).toBeLessThanOrEqual(2_700_000);

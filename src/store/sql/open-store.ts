@@ -152,6 +152,7 @@ export async function schemaState(
  * Returns a driver, which does not need the tables of the kit. `readVersion` must be its first call.
  * `database` has the same forms as for `sqlStore`.
  *
+ * @internal
  * @throws ConfigurationError `option_invalid`
  */
 export function openDriver(database: string, options: Pick<SqlStoreOptions, "tablePrefix"> = {}) {
