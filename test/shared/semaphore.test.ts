@@ -28,6 +28,21 @@ describe("a semaphore", () => {
     await expect(next).resolves.toBe("next");
   });
 
+  it("has no second permit after it gave its only one to the task that waited", async () => {
+    const semaphore = new Semaphore(1);
+    const finish: (() => void)[] = [];
+    const held = () => new Promise<void>((resolve) => void finish.push(resolve));
+    const runs = [semaphore.run(held), semaphore.run(held)];
+    finish[0]!();
+    await new Promise(setImmediate);
+    runs.push(semaphore.run(held));
+    expect(finish).toHaveLength(2);
+    finish[1]!();
+    await new Promise(setImmediate);
+    finish[2]!();
+    await Promise.all(runs);
+  });
+
   it("lets a task wait no longer than it wants, and keeps the permit of the one that it waited for", async () => {
     const semaphore = new Semaphore(1);
     let finish = () => {};
