@@ -58,3 +58,39 @@ it("does not count a task that is held, and counts it from its release on", asyn
   await running;
   expect(await seen()).toEqual(["quiet", "idle"]);
 });
+
+it("holds a task again if the gate closes again before the task goes on", async () => {
+  const activity = new Activity();
+  const gate = new Gate(activity);
+  const go = jest.fn();
+  gate.hold();
+  const running = activity.run(() => gate.pass()).then(go);
+  gate.release();
+  gate.hold();
+  expect(await watch(activity)()).toEqual(["quiet", "idle"]);
+  expect(go).not.toHaveBeenCalled();
+  gate.release();
+  await running;
+});
+
+it("lets a held task go on if the gate was closed twice", async () => {
+  const gate = new Gate(new Activity());
+  const go = jest.fn();
+  gate.hold();
+  void gate.pass().then(go);
+  gate.hold();
+  gate.release();
+  await nextIteration();
+  expect(go).toHaveBeenCalled();
+});
+
+it("is neither quiet nor idle if a task begins in the moment in which the last one ends", async () => {
+  const activity = new Activity();
+  activity.enter();
+  const seen = watch(activity);
+  activity.leave();
+  activity.enter();
+  expect(await seen()).toEqual([]);
+  activity.leave();
+  expect(await seen()).toEqual(["quiet", "idle"]);
+});
