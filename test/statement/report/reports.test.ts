@@ -156,6 +156,85 @@ describe("the HTML report", () => {
     expect(page).not.toContain("s200<");
   });
 
+  /** Returns the text of a page, with a bar after each cell. */
+  const cellsOf = (page: string): string =>
+    page
+      .replaceAll(/<\/t[dh]>/g, "|")
+      .replaceAll(/<[^>]*>/g, " ")
+      .replaceAll(/\s+/g, " ");
+
+  it.each([
+    ["missing_here", "Line | Payment | Statement | 4 | =cmd"],
+    ["missing_there", "Payment | Your books | lost order-lost | 1,475 KMF completed 2024-05-10 10:05 UTC |"],
+    [
+      "unmatched_row",
+      "Line | Statement | What is wrong | 13 | 650 KMF MVK paid 2024-05-10 12:00 UTC | The row",
+    ],
+    [
+      "amount_differs",
+      "Line | Payment | Statement | Your books | Difference | 5 | amount order-amount | 1,234,567.50 EUR MVK paid | 1,234,567.80 EUR completed 2024-05-10 10:05 UTC | \u22120.30 EUR |",
+    ],
+    ["listed_twice", "Line | Payment | Statement | 2, 3 | same order-same | 1,475 KMF MVK |"],
+    [
+      "paid_twice",
+      "Line | Payment | Your books | Other | 12 | second two | 1,475 KMF completed 2024-05-10 10:05 UTC | first |",
+    ],
+    [
+      "payout_differs",
+      "Line | Payment | Statement | Difference | 11 | &lt;i&gt;P1&lt;/i&gt; | 1,400 KMF | 1 KMF |",
+    ],
+    ["bad_row", "Line | What is wrong | 14 | value "],
+  ])("lists what differs, with both sides: %s", async (kind, rows) => {
+    const page = written(htmlReport({ madeAt }), await everything());
+    const [, table] = new RegExp(`id="${kind}">.*?(<table.*?</table>)`, "s").exec(page)!;
+    expect(cellsOf(table!).replaceAll(/ *\| */g, " | ")).toContain(rows);
+  });
+
+  it("has a column for what only some findings of a list have", async () => {
+    const { findings, summary } = await everything();
+    const differing = findings.filter(({ kind }) => kind === "amount_differs");
+    const run = { findings: [...differing, { kind: "amount_differs" as const }], found: [], summary };
+    expect(cellsOf(written(htmlReport({ madeAt }), run))).toContain("Difference|");
+  });
+
+  it.each([
+    ["2024-05-01T00:00:00.000Z", "2024-06-01T00:00:00.000Z", "2024-05-01 \u2013 2024-05-31"],
+    ["2024-05-01T00:00:00.000Z", "2024-05-02T00:00:00.000Z", "2024-05-01"],
+    [
+      "2024-05-01T00:30:00.000Z",
+      "2024-05-02T00:00:00.000Z",
+      "2024-05-01 00:30 UTC \u2013 2024-05-02 00:00 UTC",
+    ],
+  ])(
+    "begins with the statement, the period from %s to %s, and the numbers of rows",
+    async (from, to, period) => {
+      const { summary } = await everything();
+      const rows = { ...summary.rows, foreign: 4, outsidePeriod: 5, unpaid: 6 };
+      const run = { findings: [], found: [], summary: { ...summary, period: { from, to }, rows } };
+      const text = cellsOf(written(htmlReport({ name: "may.csv", madeAt }), run));
+      expect(text).toContain(
+        `Statement may.csv Period ${period} Made 2024-06-01 08:00 UTC 42 differences, 1`,
+      );
+      expect(text).toContain(" 43 rows read 7 completed in your books 6 ");
+      expect(text).toMatch(/ 6 [a-z][^0-9]* 4 [a-z][^0-9]* 5 [a-z]/);
+    },
+  );
+
+  it("unfolds the lists of up to ten findings, and lists up to two hundred", async () => {
+    const books = await storeOf(...Array.from({ length: 10 }, (_, index) => paid(`p${index}`)));
+    const pageOf = async (count: number) => {
+      const rows = Array.from({ length: count }, (_, index) => `x${index},1,KMF,,,,,,`);
+      return written(htmlReport({ madeAt }), await compared(books, header, rows));
+    };
+    const few = await pageOf(5);
+    const [chart] = /<section class="card kinds">.*?<\/section>/s.exec(few)!;
+    expect(barsIn(chart)).toEqual([["bad 0 500"], ["bad 0 1000"]]);
+    expect(few.match(/<details [^>]* open>/g)).toHaveLength(2);
+    expect((await pageOf(11)).match(/<details [^>]* open>/g)).toHaveLength(1);
+    expect(await pageOf(200)).not.toContain("reports list");
+    expect(await pageOf(201)).toContain("The CSV and JSON reports list 1 more.");
+  });
+
   it("shows the number of findings that it does not list", async () => {
     const rows = Array.from({ length: 30 }, (_, index) => `x${index},1,KMF,,,,,,`);
     const run = await compared(await storeOf(), header, rows);
