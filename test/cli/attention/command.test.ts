@@ -1,6 +1,8 @@
 import { sqliteStore } from "tillkit/sql";
 import { ledger, payment, webhook } from "../../../src/store/exam/checks/fixtures.js";
 import { claimed, saved, settled, withEvents } from "../../../src/store/exam/checks/steps.js";
+import { loadCommand } from "../../../src/cli/commands.js";
+import { attentionRules } from "../../../src/model/attention.js";
 import { acceptedOptions } from "../support/accepted-options.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
 
@@ -55,6 +57,45 @@ describe("tillkit attention", () => {
     expect([none.code, none.stdout]).toEqual([0, "Nothing needs a person.\n"]);
   });
 
+  it("shows every field of an entry in its column, and the last change below its steps", async () => {
+    const long = "c-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789";
+    const store = sqliteStore(file);
+    await saved(store, { created: [payment(long, { ...paid, attention: "paid_twice" })] });
+    await store.close();
+    const cells = async (rule: string) =>
+      (await attention(["list", "--rule", rule])).stdout.split("\n")[1]!.split(/ {2,}/).slice(1);
+    expect(await cells("overdue")).toEqual(["overdue", "1475 KMF", "order-of-c-2", "c-2", "0"]);
+    expect(await cells("paid_twice")).toContain(long);
+    await attention(["assign", "overdue:c-2", "--by", "Said", "--to", "Amina"]);
+    const said = async () =>
+      (await attention(["list", "--rule", "overdue"])).stdout.trimEnd().split("\n").at(-1);
+    expect(await said()).toMatch(/^ {2}assigned by Said at \d{4}-\d\d-\d\dT\d\d:\d\dZ: Amina$/);
+    expect(await cells("overdue")).toEqual(["overdue", "1475 KMF", "order-of-c-2", "c-2", "Amina", "1"]);
+    await attention(["note", "overdue:c-2", "--by", "Said", "--reason", "called"]);
+    expect(await said()).toMatch(/^ {2}noted by Said at .*Z: called$/);
+  });
+
+  it("accepts every rule except those of the application's process", async () => {
+    const { options } = await loadCommand("attention");
+    const ofProcess: string[] = ["spool_set_aside", "health"];
+    expect(options.find(({ name }) => name === "rule")!.choices).toEqual(
+      attentionRules.filter((rule) => !ofProcess.includes(rule)),
+    );
+  });
+
+  it("prints the steps of entries of one rule with other causes separately", async () => {
+    const store = sqliteStore(file);
+    await saved(store, {
+      created: [payment("c-7")],
+      webhooks: ["1470", "1471"].map((value) =>
+        webhook(`m-${value}`, { outcome: "mismatch", clientId: "c-7", reason: `total.value: got ${value}` }),
+      ),
+    });
+    await store.close();
+    const { stdout } = await attention(["list", "--rule", "mismatched"]);
+    expect(stdout).not.toContain("Further entries");
+  });
+
   it("prints the steps of entries with one cause once, and those of an entry that somebody has changed", async () => {
     const store = sqliteStore(file);
     const more = ["c-3", "c-4", "c-5"].map((id) => payment(id, { ...paid, attention: "paid_late" }));
@@ -81,6 +122,9 @@ describe("tillkit attention", () => {
     expect(first.stdout).toMatch(
       /\n1 of 200 entries; --limit 200 shows all\. The next ones: --cursor \S+\n$/,
     );
+    await attention(["assign", "overdue:c-2", "--by", "Amina"]);
+    const free = await attention(["list", "--limit", "1", "--assigned", ""]);
+    expect(free.stdout).toContain("\n1 of 199 entries; --limit 199 shows all. ");
     await saved(store, { created: more(197, 201) });
     await store.close();
     const all = await attention(["list"]);
@@ -113,6 +157,21 @@ describe("tillkit attention", () => {
       "Further entries of this list with the same cause: 1. For all of them:\n" +
         `    tillkit handlers retry ledger --by <name> --reason <why> --store ${file} --apply\n`,
     );
+  });
+
+  it("prints no question if the entry is settled already, and reads a day of --until as a day in UTC", async () => {
+    const settle = ["settle", "paid_late:c-1", ...who];
+    await attention([...settle, "--apply"]);
+    expect((await attention(settle)).stdout).toBe("paid_late:c-1: settled by Amina (this was done before)\n");
+    const settled = await attention(["list", "--settled", "--rule", "paid_twice"]);
+    expect(settled.stdout).toMatch(
+      /^Nothing needs a person, and no settled entry .* tillkit payments show\n$/,
+    );
+    const day = tomorrow().slice(0, 10);
+    const { entry } = documentOf(
+      await attention(["snooze", "overdue:c-2", ...who, "--until", day, "--json"]),
+    );
+    expect(entry.changes).toMatchObject([{ did: "snoozed", after: `${day}T00:00:00.000Z` }]);
   });
 
   it("keeps the reason of an assignment, and the evidence of an entry that is settled", async () => {
