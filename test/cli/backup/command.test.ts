@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { sqliteStore } from "tillkit/sql";
+import { schemaState, sqliteStore } from "tillkit/sql";
 import { serverUrl } from "../../promises/processes/databases.js";
 import { pendingPayment } from "../../support/webhooks.js";
 import { documentOf, runCli, temporaryFolder } from "../support/run-cli.js";
@@ -27,6 +27,17 @@ describe("tillkit backup", () => {
     const copy = sqliteStore(inFolder("copy.db"));
     expect(await copy.find("c-1")).toMatchObject({ state: "pending" });
     await copy.close();
+  });
+
+  it("makes no other tables beside those of --table-prefix", async () => {
+    const store = sqliteStore(inFolder("south.db"), { tablePrefix: "south_" });
+    await store.migrate();
+    await store.close();
+    expect(await backup("s.db", "--store", "south.db", "--table-prefix", "south_")).toMatchObject({
+      code: 0,
+    });
+    for (const name of ["south.db", "s.db"])
+      expect(await schemaState(inFolder(name))).toMatchObject({ version: 0 });
   });
 
   it("prints the file and its size with --json", async () => {

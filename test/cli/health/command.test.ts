@@ -23,10 +23,32 @@ it("tillkit health says whether the store is well, and what waits for a person",
     code: 1,
     stdout: expect.stringContaining("dispatches_dead: 1 dispatches are dead."),
   });
+  expect(sick.stdout).toMatch(/\nDead dispatches: 1\. Waiting webhooks: 0\. Oldest unfinished event: .*\.\n/);
+
   await saved(store, { events: [event("e2", { recordedAt: new Date().toISOString() })] });
   expect(documentOf(await health("--json"))).toMatchObject({ status: "degraded", counts: { dead: 1 } });
   await store.close();
   expect(await health("--table-prefix", "other_")).toMatchObject({ code: 3 });
+});
+
+it("tillkit health prints every reason, and ends with 1 also if a person has snoozed the entry", async () => {
+  const named = `${folder.path}/snoozed.db`;
+  const run = (...argv: string[]) => runCli([...argv, "--store", named], { cwd: folder.path });
+  const store = sqliteStore(named);
+  await withEvents(store, [ledger], 2);
+  const [claim] = await claimed(store, [ledger]);
+  await settled(store, claim!, { state: "dead", error: "no" });
+  await store.close();
+  expect((await run("health")).stdout.match(/^ {2}\w+: /gm)).toEqual([
+    "  dispatches_dead: ",
+    "  events_late: ",
+  ]);
+  const { entries } = documentOf(await run("attention", "list", "--json"));
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+  for (const { id } of entries as { id: string }[])
+    await run("attention", "snooze", id, "--until", tomorrow, "--by", "Amina", "--reason", "later");
+  const { code, stdout } = await run("health");
+  expect([code, stdout]).toEqual([1, expect.not.stringContaining("People are needed")]);
 });
 
 it("tillkit health says that the oldest unfinished event is not one of a paused handler", async () => {
@@ -51,6 +73,9 @@ it("tillkit health does not end with 0 while a payment or a webhook needs a pers
     webhooks: [webhook("w-1", { clientId: "c-1", outcome: "mismatch", reason: "another amount" })],
   });
   await store.close();
+  expect(documentOf(await run("health", "--json"))).toMatchObject({
+    attention: { paid_twice: 1, mismatched: 1 },
+  });
   expect(await run("health")).toMatchObject({
     code: 1,
     stdout: expect.stringContaining(

@@ -85,6 +85,9 @@ describe("tillkit resolve", () => {
     const { stdout } = await resolve(...accept, "--apply");
     expect(stdout).toContain("This payment has an open entry, paid_late:c-late: ");
     expect(stdout).toContain("tillkit attention settle paid_late:c-late ");
+    expect((await resolve(...accept, "--apply")).stdout).toMatch(
+      /^c-late is completed\. Settled before: .*\n$/,
+    );
   });
 
   it("keeps the ids of the evidence, and refuses those of another payment", async () => {
@@ -150,7 +153,10 @@ describe("tillkit resolve", () => {
       "nobody: dismiss: unmatched → dismissed.",
     );
     const done = documentOf(await resolve("dismiss", "--receipt-id", "r-2", ...who, "--apply", "--json"));
-    expect(done).toMatchObject({ resolution: { receiptId: "r-2" }, resolved: true });
+    expect(done).toEqual({
+      resolution: expect.objectContaining({ receiptId: "r-2" }) as unknown,
+      resolved: true,
+    });
   });
 
   it("keeps each kind of evidence, and needs the webhook of evidence from a webhook", async () => {

@@ -68,7 +68,11 @@ describe("tillkit trigger", () => {
     const topicsOf = async (changes: object) => {
       const scenario = { name: "moments", about: "Each moment.", moves: { ...moves, ...changes } };
       writeFileSync(file, JSON.stringify(scenario));
-      expect((await trigger(file)).code).toBe(0);
+      const ran = await trigger(file, "--json");
+      expect([ran.code, documentOf(ran)]).toMatchObject([
+        0,
+        { scenario: "moments", to: merchant.webhookUrl },
+      ]);
       const topics = sent().map(({ topic }) => topic);
       merchant.webhooks.splice(0);
       return topics;
@@ -115,6 +119,45 @@ describe("tillkit trigger", () => {
     const { code, stdout } = await trigger("webhook-dropped");
     expect(stdout).toMatch(/lost in transit[^]*, attempt 2/);
     expect(code).toBe(0);
+  });
+
+  it("says that a scenario sends no webhook, on standard error", async () => {
+    const ran = await trigger("webhook-never");
+    expect(ran).toEqual({ code: 0, stdout: "", stderr: "The scenario webhook-never sends no webhook.\n" });
+    expect(documentOf(await trigger("webhook-never", "--json"))).toEqual({
+      scenario: "webhook-never",
+      to: merchant.webhookUrl,
+      deliveries: [],
+    });
+  });
+
+  it("prints the first 500 characters of an answer, which may take 15 seconds", async () => {
+    const timeout = jest.spyOn(AbortSignal, "timeout");
+    merchant.answers.push((res) => void res.end("x".repeat(501)));
+    const { stdout } = await trigger("payment.on_hold");
+    expect(stdout).toMatch(/\n {14}answered x{500}\n$/);
+    expect(timeout).toHaveBeenCalledWith(15_000);
+    timeout.mockRestore();
+  });
+
+  it("names the scenario of an event, and has the time of the clock", async () => {
+    const now = () => new Date("2031-02-03T04:05:06.789Z");
+    const argv = ["trigger", "payment.on_hold", "--to", merchant.webhookUrl, "--client-id", "c-1", "--json"];
+    expect(documentOf(await runCli(argv, { env, now }))).toMatchObject({
+      scenario: "on-hold",
+      deliveries: [{ at: expect.stringMatching(/^2031-02-03T04:05:/) as string }],
+    });
+  });
+
+  it("does not say that every forged webhook was refused if one has no real answer", async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "tillkit-trigger-"));
+    const file = path.join(folder, "forged.json");
+    writeFileSync(file, JSON.stringify({ name: "forged", webhooks: [{ sign: "wrong", times: 2 }] }));
+    merchant.answers.push(status(401), status(500));
+    const { code, stdout, stderr } = await trigger(file);
+    expect([code, merchant.webhooks.length, stderr]).toEqual([1, 2, ""]);
+    expect(stdout).not.toContain("refused every");
+    rmSync(folder, { recursive: true });
   });
 
   it("signs fields, in the header that the service uses", async () => {
@@ -211,6 +254,7 @@ describe("tillkit trigger", () => {
 
   it.each([
     [["webhook-dubled", "--client-id", "c"], "Did you mean webhook-doubled?"],
+    [["payments.completed", "--client-id", "c"], "Did you mean payment.completed?"],
     [["payment.completed"], "--client-id is missing"],
     [["payment.complete", "--client-id", "c"], "Did you mean payment.completed?"],
     [["payment.faild", "--client-id", "c"], "Did you mean payment.failed?"],
