@@ -1,3 +1,4 @@
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { type BatchAdapter, storeOver, type StoredRecord, TillkitError } from "tillkit";
 import { type CheckResult, examineStore } from "tillkit/testing";
 
@@ -9,15 +10,19 @@ interface Faults {
   refusesWithoutCode?: boolean;
   /** Makes the writes of the application before it looks at the versions. */
   writesItemsFirst?: boolean;
+  /** Keeps the application's rows between the kit's records, with keys that the kit also uses. */
+  mixesKeys?: boolean;
+  /** Commits the writes that arrive meanwhile as one group, all of which get the error of one. */
+  sharesErrors?: boolean;
 }
 
 /** Returns an adapter over a map, whose items are keys of the application's own rows. */
 function batchAdapter(
   rows: Set<string>,
-  { refusesSilently, refusesWithoutCode, writesItemsFirst }: Faults,
+  { refusesSilently, refusesWithoutCode, writesItemsFirst, mixesKeys, sharesErrors }: Faults,
 ): BatchAdapter<string> {
   const records = new Map<string, StoredRecord>();
-  return {
+  const adapter: BatchAdapter<string> = {
     durable: true,
     read: async (keys) => keys.flatMap((key) => records.get(key) ?? []),
     scan: async ({ from, to, limit, reverse }) =>
@@ -37,9 +42,24 @@ function batchAdapter(
       for (const { key, version, value } of changes)
         if (value === null) records.delete(key);
         else records.set(key, { key, value, version: version + 1 });
+      if (mixesKeys)
+        for (const key of items.map((item) => `orders/${item}`))
+          records.set(key, { key, value: "true", version: 1 });
       return true;
     },
   };
+  let group: Promise<boolean>[] = [];
+  const grouped: typeof adapter.write = async (...write) => {
+    const all = group;
+    const result = adapter.write(...write);
+    all.push(result);
+    result.catch(() => {});
+    await nextIteration();
+    if (group === all) group = [];
+    await Promise.all(all);
+    return result;
+  };
+  return sharesErrors ? { ...adapter, write: grouped } : adapter;
 }
 
 function examOf(faults: Faults): Promise<CheckResult[]> {
@@ -94,6 +114,24 @@ describe("the exam of a batch adapter with a probe", () => {
       [
         "of such writes, those of the application commit only with the one that is done",
         expect.stringContaining("although its write returned false"),
+      ],
+    ]);
+  });
+
+  it("fails one whose rows replace records of the kit, and says what to do", async () => {
+    expect(failedIn(await examOf({ mixesKeys: true }))).toEqual([
+      [
+        "a write of the application commits with its transaction",
+        expect.stringContaining(" keep your own data in another table or key space. Expected "),
+      ],
+    ]);
+  });
+
+  it("fails one of whose writes all fail with the refused one of their group, and says what to do", async () => {
+    expect(failedIn(await examOf({ sharesErrors: true }))).toEqual([
+      [
+        "after writes of the application that the database refuses, the next transaction commits",
+        expect.stringMatching(/^A transaction beside refused ones failed: .* repeat the group without it\.$/),
       ],
     ]);
   });

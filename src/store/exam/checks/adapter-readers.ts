@@ -35,7 +35,8 @@ const rounds = 5;
 
 /** The record that each write changes last, in another partition, and perhaps in a table of large values. */
 const lastName = "@l9";
-const changeLast = (version: number) => examChange(lastName, version, JSON.stringify("x".repeat(5000)));
+const changeLast = (version: number) => examChange(lastName, version, largeValue(version + 1));
+const largeValue = (version: number) => JSON.stringify(`${version} ${"x".repeat(5000)}`);
 
 const lastingNames = [...Array.from({ length: lastingCount }, (_, index) => `l${index + 100}`), "l9"];
 
@@ -148,8 +149,14 @@ async function expectOneStep(adapter: Adapter): Promise<void> {
 /** Returns the version of a record, or 0 if there is no such record. */
 async function versionOf(adapter: Adapter, name: string): Promise<number> {
   const [record] = await new Operations(adapter).read([examKey(name)]);
+  const isWhole = name !== lastName || !record || record.value === largeValue(record.version);
+  const apart = `${examKey(name)} was read with version ${record?.version} and the large value of another version. ${oneRead}`;
+  assert.ok(isWhole, apart);
   return record?.version ?? 0;
 }
+
+const oneRead =
+  "If you store large values apart, read them in one step with their records, or name them by their version.";
 
 const oneStep =
   "Make all changes of a write in one step of the database: a process that ends between two steps leaves half of a write, also under a lock.";

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
+import { hasCode } from "../../../errors/index.js";
+import { because } from "../../../shared/because.js";
 import { type Adapter, Operations } from "../../over/adapter/operations.js";
 import {
   examChange,
@@ -116,6 +118,51 @@ export const adapterChecks: Checks<Adapter> = {
       const versions = found.map((record) => record.version);
       same(versions, [version + 1, version + 1], versionRule);
     }
+  },
+
+  async "each record has its own large value: not that of another record, of a refused write or of before"(
+    adapter,
+    other,
+  ) {
+    const [x, y, z] = ["x", "y", "z"].map((name) =>
+      JSON.stringify(Array.from({ length: 9000 }, (_, index) => `${name}${index}`)),
+    ) as [string, string, string];
+    const expectValues = async (why: string, expected: Readonly<Record<string, string>>): Promise<void> => {
+      const keys = Object.keys(expected).map(examKey);
+      const reads = [new Operations(adapter).read(keys), new Operations(other).scan(rangeOfNames("a", "d"))];
+      const answers = await Promise.all(reads).catch((cause: unknown) => {
+        if (!hasCode(cause, "adapter_defective")) throw cause;
+        throw new Error(`A large value could not be read${because(cause)} ${why}`, { cause });
+      });
+      for (const found of answers) {
+        const values = new Map(found.map(({ key, value }) => [key, value]));
+        same(
+          keys.map((key) => values.get(key)),
+          Object.values(expected),
+          why,
+        );
+      }
+    };
+    await expectWritten(adapter, [examChange("a", 0, x), examChange("b", 0, y), examChange("c", 0, x)]);
+    const mixedUp =
+      "Large values of one write were mixed up. If you store them apart, give each its own key.";
+    await expectValues(mixedUp, { a: x, b: y, c: x });
+    await expectWritten(adapter, [examChange("c", 1, null)]);
+    const shared =
+      "A record was deleted, and another one with an equal large value has lost it. If you store large values apart, do not share them.";
+    await expectValues(shared, { a: x, b: y });
+    for (const version of [0, 2])
+      assert.ok(
+        !(await written(adapter, [examChange("b", version, z)])),
+        "write returned true for another version.",
+      );
+    const early =
+      "A write returned false, and its large value is there. Store large values in the same step as the record, after the comparison of the versions.";
+    await expectValues(early, { a: x, b: y });
+    await expectWritten(adapter, [examChange("a", 1, '"1"'), examChange("b", 1, null)]);
+    await expectWritten(adapter, [examChange("b", 0, '"2"')]);
+    const left = "A large value, or a part of it, stayed after its record got a short one or was deleted.";
+    await expectValues(left, { a: '"1"', b: '"2"' });
   },
 
   async "scan returns the keys from `from` up to but not `to`, byte by byte, or in reverse"(adapter) {

@@ -9,15 +9,28 @@ import { besideReads, type Checks, expectRolledBack, same, saved } from "./steps
 /** The number of transactions beside which the check of one step reads. */
 const rounds = 8;
 
+const apart =
+  "A write of the application may have replaced a record of the kit: keep your own data in another table or key space.";
+
 /** Checks of the application's own writes, which the store cannot see. */
 export const probeChecks: Checks = {
   async "a write of the application commits with its transaction"(store, _, probe) {
     const [alone, ...keys] = Array.from({ length: 31 }, () => randomUUID());
     assert.equal(await probe.has(alone!), false);
+    // Applications often name their rows by the clientId or the reference of a payment.
+    const own = payment(keys[0]!, { reference: keys[1]! });
     await store.transaction(async (tx) => {
-      await store.save(tx, { created: [payment("p1")] });
+      await store.save(tx, { created: [own] });
       for (const key of keys) await probe.write(tx, key);
     });
+    const stored = async () =>
+      (await store.transaction((tx) => store.lock(tx, { references: [keys[1]!] }))).payments;
+    const found = await Promise.all([store.find(keys[0]!), stored()]).catch((cause: unknown) => {
+      throw new Error(`A payment was not read beside writes of its name${because(cause)} ${apart}`, {
+        cause,
+      });
+    });
+    same(found, [own, [own]], apart);
     await store.transaction(async (tx) => void (await probe.write(tx, alone!)));
     const there = await Promise.all([alone!, ...keys].map((key) => probe.has(key)));
     const missing = there.filter((isThere) => !isThere).length;
@@ -154,8 +167,14 @@ export const refusedChecks: Checks = {
     _,
     probe,
   ) {
-    for (let index = 0; index < 30; index++)
-      await resolves(store.transaction(async (tx) => void (await probe.refused!(tx))));
+    const refused = () => resolves(store.transaction(async (tx) => void (await probe.refused!(tx))));
+    for (let index = 0; index < 30; index++) await refused();
+    const keys = [randomUUID(), randomUUID()] as const;
+    const normal = keys.map((key) => store.transaction(async (tx) => void (await probe.write(tx, key))));
+    await Promise.all([refused(), normal[0], refused(), normal[1]]).catch((cause: unknown) => {
+      throw new Error(`A transaction beside refused ones failed${because(cause)} ${alone}`, { cause });
+    });
+    same(await Promise.all(keys.map((key) => probe.has(key))), [true, true], alone);
     await saved(store, { created: [payment("p1")] }).catch((cause: unknown) => {
       throw new Error(`The next transaction failed${because(cause)} ${released}`, { cause });
     });
@@ -189,6 +208,9 @@ function resolves(transaction: Promise<unknown>): Promise<boolean> {
     () => false,
   );
 }
+
+const alone =
+  "A refused write must not affect other transactions: if you commit several in one group, repeat the group without it.";
 
 const released =
   "A refused write must release its connection and its lock, and later writes must not get its error.";
