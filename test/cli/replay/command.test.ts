@@ -49,9 +49,14 @@ describe("tillkit replay", () => {
     await withKit(async (payments) => expect(await payments.find("c-1")).toMatchObject({ state: "pending" }));
 
     const did = await replay("--apply", ...who, "--client-id-prefix=");
-    expect(did.code).toBe(0);
-    expect(did.stdout).toContain("foreign → applied, payment pending → completed");
-    expect(did.stdout).toContain("1 webhooks read; 1 were decided differently.");
+    const [{ receivedAt }] = documentOf(would).changes;
+    expect(did).toEqual({
+      code: 0,
+      stdout:
+        `${receivedAt}  c-1  foreign → applied, payment pending → completed\n` +
+        "1 webhooks read; 1 were decided differently.\n",
+      stderr: "",
+    });
     await withKit(async (payments) =>
       expect(await payments.find("c-1")).toMatchObject({ state: "completed" }),
     );
@@ -175,6 +180,11 @@ describe("tillkit replay", () => {
     expect(await record()).toMatchObject(refused);
     const foreign = expect.stringContaining("refused → foreign") as string;
     expect(await record("--client-id-prefix", "south-")).toMatchObject({ code: 0, stdout: foreign });
+    argv[0] = folder.write("unsigned.http", `X-Other: 1\n\n${rawBody.toString()}`);
+    expect(await record()).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("error signature_missing") as string,
+    });
   });
 
   it("refuses to complete what waits for a lookup, unless it is told whether the application confirms", async () => {
@@ -227,7 +237,11 @@ describe("tillkit replay", () => {
       code: 2,
       stderr: expect.stringContaining("its signature covers only fields") as string,
     });
-    expect((await replay(...selected)).stderr).toContain("its signature covers only fields");
+    const { stderr } = await replay(...selected);
+    expect(stderr).toMatch(
+      /^The webhook [\w-]+ would complete its payment, and its signature covers only fields, /,
+    );
+    expect(stderr).not.toContain("in the file");
     expect((await replay("--apply", ...who, ...selected, "--confirm", "lookup")).code).toBe(0);
     expect(await stateNow()).toBe("pending");
     expect((await replay("--apply", ...who, ...selected, "--confirm", "none")).code).toBe(0);
@@ -306,6 +320,27 @@ describe("tillkit replay", () => {
     expect(await Promise.all(looked)).toEqual(outcomes.map((_, index) => index + 1));
   });
 
+  it("draws its progress on a terminal, and says which webhooks stay unchanged or name no payment", async () => {
+    const named = `${folder.path}/pruned.db`;
+    const store = sqliteStore(named);
+    const rawBody = Buffer.from('{"topic":"payment.completed"}');
+    const pruned = webhook("w-2", { outcome: "unmatched", rawBody: Buffer.alloc(0) });
+    const same = webhook("w-3", { outcome: "unmatched", ...signed(completedBody({ clientId: "x-9" })) });
+    await saved(store, { webhooks: [webhook("w-1", { outcome: "unmatched", rawBody }), pruned, same] });
+    await store.close();
+    const policy = ["--confirm=none", "--client-id-prefix="];
+    const env = { NO_COLOR: "1" };
+    expect(await runCli(["replay", "--store", named, ...policy], { terminal: true, env })).toEqual({
+      code: 1,
+      stdout:
+        "2024-05-01T10:00:01.000Z  no payment  unmatched → inadmissible\n" +
+        "  type: expected text of 1 to 128 characters, got nothing\n" +
+        "2 webhooks read; 1 would be decided differently. 1 webhooks stay unchanged, because their bodies were pruned.\n" +
+        "Nothing was changed; --apply makes the changes.\n",
+      stderr: "\r\u001b[K2 webhooks read, 1 with another outcome\r\u001b[K\r\u001b[K",
+    });
+  });
+
   it("creates no database", async () => {
     const { code, stderr } = await runCli(["replay", "--store", `${folder.path}/none.db`]);
     expect(code).toBe(3);
@@ -375,6 +410,9 @@ describe("tillkit replay", () => {
       code: 2,
       stderr: expect.stringContaining("1001 webhooks would be decided differently, and only 1000") as string,
     });
-    expect(await run("--confirm", "none")).toMatchObject({ code: 0 });
+    expect(await run("--confirm", "none")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("\n… and 1 more.\n1001 webhooks read; ") as string,
+    });
   });
 });

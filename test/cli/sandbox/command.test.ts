@@ -93,6 +93,9 @@ describe("tillkit sandbox", () => {
     });
     const id = await createPayment(first, "c-1");
     expect((await order(first.url, `/payments/${id}/pay`)).status).toBe(200);
+    const completed = { type: "payment.moved", payment: { status: "completed" } };
+    const isCompleted = (line: Line) => line.type === "payment.moved" && line.payment.status === "completed";
+    expect(await sandbox.next<Line>(isCompleted)).toMatchObject(completed);
     const seen = await delivered(sandbox);
     expect(seen).toMatchObject({ status: 200, attempt: 1, paymentId: id, url: merchant.webhookUrl });
     expect(merchant.webhooks[0]!.headers).toHaveProperty("x-sign");
@@ -207,6 +210,53 @@ it("tillkit sandbox ends also if it is stopped while it starts", async () => {
   const streams = { stdin: Readable.from([]), stdout: new PassThrough().resume(), stderr };
   const context = { ...streams, env: {}, cwd: tmpdir(), signal: stopping.signal };
   expect(await run(["sandbox", "--port", "0", "--host", "0.0.0.0"], context)).toBe(0);
+});
+
+describe("what tillkit sandbox prints", () => {
+  /** Starts a sandbox without --json, and stops it after its start. */
+  async function printed(...options: string[]) {
+    const stopping = new AbortController();
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    let out = "";
+    stdout.setEncoding("utf8").on("data", (part: string) => {
+      out += part;
+      if (out.includes("Stop with Ctrl-C.\n\n")) stopping.abort();
+    });
+    const context = {
+      stdin: Readable.from([]),
+      stdout,
+      stderr,
+      env: {},
+      cwd: tmpdir(),
+      signal: stopping.signal,
+    };
+    expect(await run(["sandbox", "--port", "0", ...options], context)).toBe(0);
+    return { out, err: String(stderr.read()) };
+  }
+
+  it("at its start are its address, the shop's variables, and where webhooks are sent", async () => {
+    const webhooks = ["http://localhost:1/a", "http://localhost:2/b"].flatMap((url) => ["--webhook", url]);
+    const { out, err } = await printed(...webhooks, "--scenario", "webhook-never");
+    const [, url] =
+      /^The sandbox listens on (\S+)\n\nFor the shop's environment:\n {2}TILLKIT_/.exec(out) ?? [];
+    const names = [...out.matchAll(/^ {2}(\w+)=\S+$/gm)].map(([, name]) => name);
+    expect(names).toEqual([
+      "TILLKIT_SERVICE_URL",
+      "TILLKIT_TOKEN_URL",
+      "TILLKIT_CLIENT_ID",
+      "TILLKIT_CLIENT_SECRET",
+      "TILLKIT_WEBHOOK_SECRET",
+    ]);
+    expect(out).toContain(
+      "\nWebhooks are sent to http://localhost:1/a, http://localhost:2/b.\n" +
+        `The scenario of new payments is webhook-never; switch it at ${url}/developer/scenarios\nStop with Ctrl-C.\n\n`,
+    );
+    expect(err).toBe("The sandbox has stopped.\n");
+    await expect(fetch(url!)).rejects.toThrow("fetch failed");
+    expect((await printed()).out).toMatch(
+      /\nNo webhook address yet: add one with --webhook, or at http.*webhooks\.\n/,
+    );
+  });
 });
 
 describe("tillkit sandbox, used wrongly", () => {
