@@ -1,5 +1,5 @@
 import { html } from "../../src/pages/html.js";
-import { drawing, htmlPage, newNonce } from "../../src/pages/page.js";
+import { drawing, htmlPage, newNonce, statusSign } from "../../src/pages/page.js";
 
 const page = { language: "en", title: "Paid & sent", style: "p > b { color: red }", body: html`<p>Paid</p>` };
 
@@ -18,10 +18,14 @@ describe("a page", () => {
     expect(markup).toContain("<title>Paid &amp; sent</title>");
     expect(markup).toContain('<meta name="robots" content="noindex" />');
     expect(markup).toContain("<p>Paid</p>");
+    expect(markup).toContain('<meta charset="utf-8" />');
+    expect(markup).toContain('<meta name="viewport" content="width=device-width, initial-scale=1" />');
+    const head = html`<base href="/shop/" />`;
+    expect(htmlPage({ ...page, head }).toString()).toMatch(/<head>[^]*<base href="\/shop\/" \/>[^]*<\/head>/);
   });
 
   it.each([
-    ["ar", "rtl"],
+    ...["ar", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"].map((language) => [language, "rtl"]),
     ["en", "ltr"],
     ["fr", "ltr"],
   ])("in %s is written %s", (language, direction) => {
@@ -43,4 +47,7 @@ it("a nonce is new for each response, and has 128 bits", () => {
 
 it("a drawing is ignored by screen readers", () => {
   expect(drawing("tick").toString()).toMatch(/^<svg class="drawing tick" .*aria-hidden="true"/);
+  expect(drawing("cross").toString()).not.toContain(/<path.*>/.exec(drawing("tick").toString())![0]);
+  const sign = statusSign("tick", "good").toString();
+  expect(sign).toBe(`<div class="sign good" aria-hidden="true">${drawing("tick").toString()}</div>`);
 });

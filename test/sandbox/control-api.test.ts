@@ -28,6 +28,8 @@ describe("the control addresses", () => {
   it("show the state of the sandbox", async () => {
     await open({ cancelWebhook: true });
     sandbox.create({ clientId: "c-1", total });
+    await sandbox.tryWebhook("wh1");
+    sandbox.holdWebhooks();
     const { body, headers } = await call("GET", "/");
     expect(body).toMatchObject({
       merchantName: "Sandbox merchant",
@@ -37,9 +39,9 @@ describe("the control addresses", () => {
       webhookAddresses: [{ id: "wh1", url: merchant.webhookUrl }],
       scenario: "normal",
       settings: { cancelWebhook: true },
-      webhooksHeld: false,
+      webhooksHeld: true,
       payments: 1,
-      deliveries: 0,
+      deliveries: 1,
     });
     expect(headers.get("cache-control")).toBe("no-store");
   });
@@ -59,7 +61,9 @@ describe("the control addresses", () => {
     expect([refusals.length, refusals]).toEqual([1, sandbox.refusals]);
     sandbox.create({ clientId: "c-1", total });
     await sandbox.pay("c-1");
-    expect((await call("GET", "/payments")).body.payments).toEqual(sandbox.payments());
+    const listed = await call("GET", "/payments");
+    expect(listed.body.payments).toEqual(sandbox.payments());
+    expect(listed.headers.get("cache-control")).toBe("no-store");
     expect((await call("GET", "/deliveries")).body.deliveries).toEqual(sandbox.deliveries);
     expect((await call("GET", "/scenarios")).body).toEqual({
       current: "normal",
@@ -157,20 +161,52 @@ describe("the control addresses", () => {
   });
 
   it("stream events, one JSON object on each line, until the client or the sandbox closes", async () => {
-    await open();
+    await open({ now: () => new Date("2030-01-01T00:00:00.000Z") });
     const answer = await fetch(at("/events"));
     expect(answer.headers.get("content-type")).toMatch(/^application\/x-ndjson/);
     const read = linesOf(answer);
     const { id } = sandbox.create({ clientId: "c-1", total });
+    await sandbox.clock.advance(60_000);
     await sandbox.pay("c-1");
     const events = [await read(), await read(), await read()];
     expect(events).toMatchObject([
-      { type: "payment.created", payment: { id, status: "pending" } },
-      { type: "payment.moved", payment: { id, status: "completed" } },
+      { type: "payment.created", payment: { id, status: "pending" }, at: "2030-01-01T00:00:00.000Z" },
+      { type: "payment.moved", payment: { id, status: "completed" }, at: "2030-01-01T00:01:00.000Z" },
       { type: "delivery", delivery: { paymentId: id, status: 200 } },
     ]);
     await sandbox.close();
     expect(await read().catch(() => undefined)).toBeUndefined();
+  });
+
+  it("stop to listen for events when their client has left", async () => {
+    await open();
+    const { watch } = sandbox;
+    const left = new Promise<void>((resolve) => {
+      const noted: typeof watch = (listener) => {
+        const stop = watch(listener);
+        return () => (stop(), resolve());
+      };
+      Object.assign(sandbox, { watch: noted });
+    });
+    const leaving = new AbortController();
+    await fetch(at("/events"), { signal: leaving.signal });
+    leaving.abort();
+    await expect(left).resolves.toBeUndefined();
+  });
+
+  it("read a body of 256 KiB, and no larger one", async () => {
+    await open();
+    const revoke = (length: number) => call("POST", "/tokens/revoke", { id: "x".repeat(length) });
+    expect([(await revoke(250_000)).status, await revoke(270_000)]).toMatchObject([
+      409,
+      { status: 413, body: { status: 413, title: "Refused" } },
+    ]);
+  });
+
+  it("refuse a body of another type whose length is not told beforehand", async () => {
+    await open();
+    const headers = { "Content-Type": "text/plain", "Transfer-Encoding": "chunked" };
+    expect(await statusOf("POST", at("/tokens/revoke"), headers)).toBe(400);
   });
 
   it.each<[string, string, string, object | undefined, number]>([
@@ -197,6 +233,7 @@ describe("the control addresses", () => {
     sandbox.create({ clientId: "c-1", total });
     const answer = await call(method, path, body);
     expect(answer).toMatchObject({ status: code, body: { status: code, detail: expect.any(String) } });
+    expect(answer.body.code).toBe(code === 409 ? "sandbox_misused" : undefined);
     expect(sandbox.find("c-1")!.status).toBe("pending");
   });
 
@@ -273,7 +310,8 @@ describe("the control addresses", () => {
     ["a program", () => ({})],
     ["its own pages", ({ origin }) => ({ "Sec-Fetch-Site": "same-origin", Origin: origin })],
     ["an address that was typed into the browser", () => ({ "Sec-Fetch-Site": "none" })],
-    ["the name localhost", ({ port }) => ({ Host: `localhost:${port}` })],
+    ["the name localhost", ({ port }) => ({ Host: `Localhost:${port}` })],
+    ["the IPv6 address of this machine", ({ port }) => ({ Host: `[::1]:${port}` })],
     ["the public address", () => ({ Host: "pay.example", Origin: "https://pay.example" })],
   ])("accept commands from %s", async (_who, headersFor) => {
     const first = createSandbox();
@@ -289,7 +327,7 @@ describe("the control addresses", () => {
   it("allow a link from another site, which changes nothing", async () => {
     await open();
     const visit = { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate" };
-    expect(await statusOf("GET", at("/scenarios"), visit)).toBe(200);
+    for (const method of ["GET", "HEAD"]) expect(await statusOf(method, at("/scenarios"), visit)).toBe(200);
     expect(await statusOf("POST", at("/webhooks/hold"), visit)).toBe(403);
   });
 });

@@ -97,8 +97,10 @@ describe("the checkout page", () => {
     const second = await show(sandbox, path);
     const policy = first.get("Content-Security-Policy")!;
     const nonce = /style-src 'nonce-([^']+)'/.exec(policy)![1]!;
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain("frame-ancestors 'none'");
+    // A form's answer may lead to any host, so there is no form-action.
+    expect(policy).toBe(
+      `default-src 'none'; style-src 'nonce-${nonce}'; img-src data:; base-uri 'none'; frame-ancestors 'none'`,
+    );
     expect(first.text.match(/<style[^>]*>/g)!.every((tag) => tag === `<style nonce="${nonce}">`)).toBe(true);
     expect(second.get("Content-Security-Policy")).not.toContain(nonce);
     expect(first.headers).toMatchObject({
@@ -123,8 +125,10 @@ describe("the checkout page", () => {
 
   it.each([{}, { provider: "ZZZ" }])("asks for a provider again when %j is approved", async (fields) => {
     const { sandbox, path } = await open();
-    const { text } = await submit(sandbox, path, { ...fields, action: "approve" }).expect(400);
-    expect(text).toContain('role="alert"');
+    const sending = submit(sandbox, path, { ...fields, action: "approve" });
+    const { text } = await sending.set("Accept-Language", "fr").expect(400);
+    expect(text).toMatch(/role="alert"[^>]*>\s*Choisissez d’abord/);
+    expect(text).toContain("Annuler");
     expect(sandbox.payments()).toMatchObject([{ status: "pending" }]);
   });
 
@@ -132,14 +136,17 @@ describe("the checkout page", () => {
     const { sandbox, path } = await open();
     await request(sandbox.app).get(`${path}?action=approve&provider=MVK`).expect(200);
     await request(sandbox.app).head(path).expect(200);
-    await submit(sandbox, path, { provider: "MVK", action: "refund" }).expect(400);
+    const refund = submit(sandbox, path, { provider: "MVK", action: "refund" });
+    expect((await refund.set("Accept-Language", "fr").expect(400)).text).toContain("Demande illisible");
+    await submit(sandbox, path, { provider: "M".repeat(5000), action: "approve" }).expect(413);
     await request(sandbox.app).post(path).send({ provider: "MVK", action: "approve" }).expect(400);
     expect(sandbox.payments()).toMatchObject([{ status: "pending" }]);
   });
 
   it("redirects by 303 to exactly the address of the merchant", async () => {
     const { sandbox, path } = await open();
-    const response = await submit(sandbox, path, { provider: "MVK", action: "approve" }).expect(303);
+    const response = await submit(sandbox, path, { provider: "HOL", action: "approve" }).expect(303);
+    expect(sandbox.payments()).toMatchObject([{ source: "HOL" }]);
     expect(response.get("Location")).toBe(merchant.order("c-1").successUrl);
     expect(response.get("Referrer-Policy")).toBe("no-referrer");
     expect(response.get("Cache-Control")).toBe("no-store");
@@ -150,21 +157,32 @@ describe("the checkout page", () => {
     await request(sandbox.app).head(path).expect(200);
     expect(sandbox.payments()).toMatchObject([{ status: "pending" }]);
     await show(sandbox, path).expect(200);
-    expect(sandbox.payments()).toMatchObject([{ status: "completed" }]);
+    expect(sandbox.payments()).toMatchObject([{ status: "completed", source: "MVK" }]);
     const { headers } = await submit(sandbox, path, { provider: "MVK", action: "approve" }).expect(303);
     expect(headers["location"]).toBe(merchant.order("c-1").successUrl);
     await submit(sandbox, path, { action: "cancel" }).expect(409);
   });
 
   it.each([
-    ["failed", "Payment failed", "cancelUrl"],
-    ["submitted", "Payment under way", "successUrl"],
-  ] as const)("leads back to the shop from a payment that is %s", async (status, title, back) => {
-    const { sandbox, path } = await open({ scenario: { name: "own", moves: { approved: [{ status }] } } });
+    ["failed", "Payment failed", "The provider refused this payment.", "bad", "cancelUrl"],
+    ["canceled", "Payment canceled", "This payment was canceled.", "bad", "cancelUrl"],
+    ["submitted", "Payment under way", "the provider is working on it.", "info", "successUrl"],
+    ["completed", "Already paid", "This payment is complete.", "good", "successUrl"],
+  ] as const)("leads back to the shop from a payment that is %s", async (status, title, why, tone, back) => {
+    const { sandbox, path } = await open({
+      merchantName: "Shop",
+      scenario: { name: "own", moves: { approved: [{ status }] } },
+    });
+    const { id } = sandbox.find("c-1")!;
     await sandbox.pay("c-1");
     const { text } = await show(sandbox, path).expect(200);
     expect(text).toContain(title);
-    expect(text).toContain(`href="${merchant.order("c-1")[back].replaceAll("&", "&amp;")}"`);
+    expect(text).toContain(why);
+    expect(text).toContain(`class="sign ${tone}"`);
+    expect(text).toContain(">1,475 KMF<");
+    expect(text).toContain(`<code>${id}</code>`);
+    const address = merchant.order("c-1")[back].replaceAll("&", "&amp;");
+    expect(text).toContain(`href="${address}">Back to Shop<`);
   });
 
   it.each([
@@ -192,9 +210,10 @@ describe("the checkout page", () => {
   it.each(["/payment/submit/000000000000000000000000", "/payment/submit/c-1", "/elsewhere"])(
     "answers %s with a 404 page in the browser's language",
     async (path) => {
-      const { sandbox } = await open();
+      const { sandbox } = await open({ publicUrl: "https://pay.example/box" });
       expect((await show(sandbox, path, "fr").expect(404)).text).toContain("Paiement introuvable");
-      await submit(sandbox, path, { provider: "MVK", action: "approve" }).expect(404);
+      const { text } = await submit(sandbox, path, { provider: "MVK", action: "approve" }).expect(404);
+      if (path !== "/elsewhere") expect(text).toContain('href="https://pay.example/box/"');
     },
   );
 

@@ -20,6 +20,8 @@ describe("a payment that a test creates without an HTTP request", () => {
       topic: "payment.completed",
       data: { id: "5f0c0ffee0ddba11ca7a1060", clientId: "c-1", total },
     });
+    const unnamed = sandbox.create({ clientId: "c-4", total });
+    expect(unnamed).toMatchObject({ successUrl: "http://localhost/", cancelUrl: "http://localhost/" });
     await sandbox.close();
     await merchant.close();
   });

@@ -9,12 +9,15 @@ describe("the sandbox's options", () => {
     ["webhookUrls", { webhookUrls: ["localhost:3000"] }],
     ["webhookUrls", { webhookUrls: ["/webhook"], allowRemoteWebhooks: true }],
     ["signature", { signature: { header: "Service-Signature" } }],
-    ["port", { port: 99_999 }],
+    ["port", { port: 65_536 }],
     ["publicUrl", { publicUrl: "pay.example" }],
+    ["scenarios.0.name", { scenarios: [{ name: "Not a name" }] }],
     ["clients", { clients: [] }],
     ["clients", { clients: [{ clientId: "a", clientSecret: "" }] }],
+    ["clients", { clients: [{ clientId: "", clientSecret: "a" }] }],
     ["providers", { providers: [] }],
     ["providers", { providers: [{ code: "AAA", name: " " }] }],
+    ["providers", { providers: [{ code: " ", name: "Alpha" }] }],
     ["accessTokenTtlSeconds", { accessTokenTtlSeconds: -1 }],
     ["webhookTimeoutMs", { webhookTimeoutMs: Number.NaN }],
     ["webhookDelayMs", { webhookDelayMs: Number.POSITIVE_INFINITY }],
@@ -40,6 +43,47 @@ describe("the sandbox's options", () => {
         problems: [{ code: "option_invalid", option, message: expect.any(String) }],
       }),
     );
+  });
+
+  it("have the defaults that the documentation names", () => {
+    const { merchantName, providers, settings } = createSandbox();
+    expect(merchantName).toBe("Sandbox merchant");
+    expect(providers.map(({ code }) => code)).toEqual(["MVK", "HOL", "PYP"]);
+    expect(settings).toEqual({
+      strict: true,
+      successStatus: 201,
+      errorBodies: "problem",
+      echoClientId: false,
+      readBack: false,
+      readBackBare: false,
+      statuses: [],
+      statusWebhooks: false,
+      cancelWebhook: false,
+      failureWebhook: false,
+      accessTokenTtlSeconds: 3600,
+      webhookDelayMs: 0,
+      webhookTimeoutMs: 5000,
+      retryDelaysMs: [1000, 5000, 30_000],
+    });
+  });
+
+  it("take a public address with a scheme in capital letters, and without the slashes at its end", () => {
+    expect(createSandbox({ publicUrl: "HTTPS://pay.example/box//" }).url).toBe("HTTPS://pay.example/box");
+  });
+
+  it("report what the scheme refuses, and a secret that is no sandbox's", () => {
+    const refused = (signature: object) => {
+      try {
+        createSandbox({ signature: signature as never });
+      } catch (error) {
+        return (error as { problems: { message: string }[] }).problems.map(({ message }) => message);
+      }
+      return undefined;
+    };
+    expect(refused({ scheme: "hmac", algorithm: "md5" })).toEqual([expect.stringContaining("sha256")]);
+    expect(refused({ scheme: "hmac", secret: "a" })).toEqual([
+      expect.stringContaining("must begin with sandbox_;"),
+    ]);
   });
 
   it("report every problem in one error", () => {
@@ -104,10 +148,14 @@ describe("the sandbox's server", () => {
     await sandbox.close();
   });
 
-  it("has an address that a browser can open when it listens on every interface", async () => {
-    const sandbox = createSandbox({ host: "0.0.0.0" });
+  it.each([
+    ["0.0.0.0", /^http:\/\/localhost:\d+$/],
+    ["::", /^http:\/\/localhost:\d+$/],
+    ["::1", /^http:\/\/\[::1\]:\d+$/],
+  ])("has an address that a browser can open when it listens on %s", async (host, url) => {
+    const sandbox = createSandbox({ host });
     await sandbox.start();
-    expect(sandbox.url).toMatch(/^http:\/\/localhost:\d+$/);
+    expect(sandbox.url).toMatch(url);
     await sandbox.close();
   });
 

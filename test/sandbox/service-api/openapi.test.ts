@@ -89,6 +89,25 @@ describe("the description of the service", () => {
       expect(accepts(priced(value))).not.toEqual([]);
   });
 
+  it("says what a request needs, how to page, and whether the sandbox is lenient", async () => {
+    const { app } = createSandbox({ readBack: true, strict: false });
+    const { body, headers } = await request(app).get("/openapi.json");
+    const { post, get } = body.paths["/v1/payments"];
+    const security = [{ accessToken: [] }];
+    expect(post).toMatchObject({ security, requestBody: { required: true } });
+    expect(get).toMatchObject({
+      security,
+      parameters: [
+        { name: "offset", in: "query" },
+        { name: "limit", in: "query" },
+      ],
+    });
+    expect(headers["cache-control"]).toBe("no-store");
+    const { body: strict } = await request(createSandbox().app).get("/openapi.json");
+    const told = [body, strict].map(({ info }) => /lenient/.test(info.description));
+    expect(told).toEqual([true, false]);
+  });
+
   it("names the address under which it was asked for", async () => {
     const { app } = createSandbox({ publicUrl: "https://sandbox.example/base" });
     const { body } = await request(app).get("/openapi.json").set("Host", "sandbox.example");

@@ -46,7 +46,7 @@ describe("creating a payment", () => {
   it("keeps each refused request with its reason, for the dashboard and for those who listen", async () => {
     const sandbox = createSandbox({ now: () => new Date("2026-11-20T10:00:00.000Z") });
     const heard: SandboxEvent[] = [];
-    sandbox.watch((event) => heard.push(event));
+    const stop = sandbox.watch((event) => heard.push(event));
     await post(sandbox, order, "unknown").expect(401);
     await post(sandbox, { ...order, successUrl: "/paid" }).expect(400);
     await request(sandbox.app).get("/v1/refunds?a=b").set("Authorization", `Bearer ${sandbox.accessToken()}`);
@@ -59,8 +59,14 @@ describe("creating a payment", () => {
       { at, request: "POST /oauth/token", status: 400, detail: expect.stringMatching(/client_credentials/) },
     ]);
     expect(heard).toEqual(sandbox.refusals.map((refusal) => ({ type: "refusal", refusal })));
+    stop();
+    await request(sandbox.app)
+      .post(`/v1/${"r".repeat(300)}`)
+      .expect(404);
+    expect(heard).toHaveLength(4);
+    expect(sandbox.refusals[4]!.request).toBe(`POST /v1/${"r".repeat(196)}`);
     const { text } = await request(sandbox.app).get("/").expect(200);
-    for (const { detail } of sandbox.refusals) expect(text).toContain(detail.slice(0, 30));
+    for (const { detail } of sandbox.refusals.slice(0, 4)) expect(text).toContain(detail.slice(0, 30));
   });
 
   it("keeps only the last hundred refused requests", async () => {
@@ -133,6 +139,8 @@ describe("creating a payment", () => {
     ["an amount that is a number", total({ value: 1475 }), "purchase.total.value must be a string"],
     ["an amount with a comma", total({ value: "1,475" }), "purchase.total.value must be a decimal string"],
     ["an exponent", total({ value: "1e3" }), "purchase.total.value must be a decimal string"],
+    ["an amount of 17 digits", total({ value: "12345678901234567" }), "value must be a decimal string"],
+    ["an amount that begins with zero", total({ value: "01" }), "value must be a decimal string"],
     ["a negative amount", total({ value: "-5" }), "purchase.total.value must be a decimal string"],
     ["an amount of zero", total({ value: "0.00" }), "purchase.total.value must be above zero"],
     [
@@ -140,12 +148,15 @@ describe("creating a payment", () => {
       total({ currency: "kmf" }),
       "purchase.total.currency must be three capital",
     ],
+    ["a currency of four letters", total({ currency: "EURO" }), "currency must be three capital letters"],
     ["no currency", total({ currency: undefined }), "purchase.total.currency is missing"],
     ["no purchase", { purchase: undefined }, "purchase is missing"],
     ["no clientId", { clientId: undefined }, "clientId is missing"],
     ["an empty clientId", { clientId: "" }, "clientId must have 1 to 255 characters"],
     ["a control character in clientId", { clientId: "a\nb" }, "clientId must have 1 to 255 characters"],
     ["a relative address", { successUrl: "/thanks" }, "successUrl must be an absolute http or https address"],
+    ["an ftp address", { successUrl: "ftp://shop.example/" }, "successUrl must be an absolute http"],
+    ["an address without a host", { successUrl: "http://:80/" }, "successUrl must be an absolute http"],
     ["a javascript address", { cancelUrl: "javascript:alert(1)" }, "cancelUrl must be an absolute http"],
     [
       "a line break in an address",
@@ -165,6 +176,10 @@ describe("creating a payment", () => {
     expect(sandbox.payments()).toEqual([]);
   });
 
+  it("accepts an address whose scheme is in capital letters", async () => {
+    await post(createSandbox(), { ...order, successUrl: "HTTPS://shop.example/" }).expect(201);
+  });
+
   it("reports every problem in one response", async () => {
     const { body } = await post(createSandbox(), {}).expect(400);
     for (const field of ["purchase", "clientId", "cancelUrl", "successUrl"]) {
@@ -177,7 +192,8 @@ describe("creating a payment", () => {
     expect((await post(sandbox, "{").expect(400)).body).toMatchObject({ status: 400, title: "Not JSON" });
     const form = await post(sandbox, "a=1").set("Content-Type", "text/plain").expect(400);
     expect(form.body.detail).toContain("Content-Type: application/json");
-    await post(sandbox, JSON.stringify({ ...order, note: "x".repeat(70_000) })).expect(413);
+    await post(sandbox, { ...order, note: "x".repeat(70_000) }).expect(413);
+    await post(sandbox, { ...order, note: "x".repeat(60_000) }).expect(201);
   });
 
   it.each<[string, string, RegExp, Record<string, string>?]>([
@@ -237,7 +253,10 @@ describe("creating a payment", () => {
   });
 
   it("keeps no page that a browser did not find", async () => {
-    const sandbox = createSandbox();
+    const sandbox = createSandbox({ publicUrl: "https://pay.example/box" });
+    const { text } = await request(sandbox.app).get("/nothing").expect(404);
+    expect(text).toContain('href="https://pay.example/box/"');
+    await request(sandbox.app).head("/nothing").expect(404);
     for (const accept of ["text/html,*/*", "image/avif,*/*"])
       expect((await request(sandbox.app).get("/nothing").set("Accept", accept).expect(404)).type).toBe(
         "text/html",
@@ -249,15 +268,22 @@ describe("creating a payment", () => {
 
 describe("the access token", () => {
   it.each([
-    ["no token", undefined],
-    ["another scheme", "Basic abc"],
-    ["an unknown token", "Bearer sandbox_0000"],
-  ])("is required: %s gets status 401 before the body is read", async (_what, header) => {
+    ["no token", undefined, "Bearer"],
+    ["another scheme", "Basic abc", "Bearer"],
+    ["an unknown token", "Bearer sandbox_0000", 'Bearer error="invalid_token"'],
+  ])("is required: %s gets status 401 before the body is read", async (_what, header, challenge) => {
     const sending = request(createSandbox().app).post("/v1/payments").set("Content-Type", "application/json");
     if (header !== undefined) sending.set("Authorization", header);
     const response = await sending.send("{").expect(401);
     expect(response.body).toEqual({ status: 401, title: "Unauthorized", detail: expect.any(String) });
-    expect(response.get("WWW-Authenticate")).toMatch(/^Bearer/);
+    expect(response.get("WWW-Authenticate")).toBe(challenge);
+    expect(response.get("Cache-Control")).toBe("no-store");
+  });
+
+  it("follows its scheme, in small letters too", async () => {
+    const sandbox = createSandbox();
+    const authorization = `bearer  ${sandbox.accessToken()}`;
+    await post(sandbox, order).set("Authorization", authorization).expect(201);
   });
 
   it("expires after its lifetime, by the sandbox's clock", async () => {
@@ -279,6 +305,10 @@ describe("the access token", () => {
     sandbox.revokeAccessTokens();
     const revoked = await post(sandbox, order, token);
     expect([short.status, revoked.status]).toEqual([401, 401]);
+    expect([short.body.detail, revoked.body.detail]).toEqual([
+      expect.stringContaining("has expired"),
+      expect.stringContaining("was revoked"),
+    ]);
   });
 });
 
@@ -335,6 +365,8 @@ describe("what the document does not show", () => {
     for (let number = 1; number <= 21; number += 1) sandbox.create({ clientId: `c-${number}`, total });
     const { body } = await get(sandbox, "/v1/payments").expect(200);
     expect(body).toMatchObject({ offset: 0, limit: 20, total: 21 });
+    const large = await get(sandbox, "/v1/payments?limit=999999").expect(200);
+    expect([large.body.limit, large.body.data.length]).toEqual([999_999, 21]);
     expect([body.data.length, body.data[0].clientId]).toEqual([20, "c-1"]);
   });
 });

@@ -35,21 +35,23 @@ describe("the token address", () => {
   });
 
   it("accepts credentials in HTTP Basic, form-encoded as OAuth requires", async () => {
-    const { app } = createSandbox({ clients });
-    const basic = Buffer.from("first:sandbox_first+secret").toString("base64");
+    const { app } = createSandbox({ clients: [{ ...clients[0]!, clientId: "the first" }] });
+    const basic = Buffer.from("the+first:sandbox_first+secret").toString("base64");
     const response = await request(app)
       .post("/oauth/token")
-      .set("Authorization", `Basic ${basic}`)
+      .set("Authorization", `basic ${basic}`)
       .type("form")
       .send({ grant_type: "client_credentials" });
     expect(response.status).toBe(200);
   });
 
   it("accepts credentials in HTTP Basic without form-encoding, as most merchants send them", async () => {
-    const clientSecret = "sandbox_100%+more/than=that";
+    const clientSecret = "sandbox_100%+more/than=that:too";
     const { app } = createSandbox({ clients: [{ clientId: "plain", clientSecret }] });
     const asking = request(app).post("/oauth/token").auth("plain", clientSecret).type("form");
-    expect((await asking.send({ grant_type: "client_credentials" })).status).toBe(200);
+    // The form may name the client again.
+    const form = { grant_type: "client_credentials", client_id: "plain" };
+    expect((await asking.send(form)).status).toBe(200);
   });
 
   it.each([
@@ -104,6 +106,7 @@ describe("the token address", () => {
     const wrongMethod = await request(sandbox.app).get("/oauth/token?grant_type=a").expect(405);
     expect(wrongMethod.get("Allow")).toBe("POST");
     const large = await ask({ grant_type: "x".repeat(20_000) }, sandbox).expect(413);
+    await ask({ grant_type: "x".repeat(15_000) }, createSandbox()).expect(400);
     for (const { body } of [wrongMethod, large])
       expect(body).toEqual({ error: "invalid_request", error_description: expect.any(String) });
     expect(sandbox.refusals).toMatchObject([

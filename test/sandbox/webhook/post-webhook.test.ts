@@ -20,4 +20,15 @@ describe("one attempt to deliver a webhook", () => {
     expect(sent).toMatchObject({ status: 200, responseBody: "noted" });
     expect([...seen, listeners()]).toEqual([1, 1, 0]);
   });
+
+  it("is encrypted where the address begins with https", async () => {
+    const server = await localServer((response) => void response.end());
+    const { signal: closing } = new AbortController();
+    const limits = { timeoutMs: 2000, closing, allowRemote: false, keepsBody: true };
+    const url = server.url.replace("http:", "https:");
+    const sent = await postWebhook(url, { headers: {}, rawBody: Buffer.from("{}") }, limits);
+    await server.close();
+    expect(sent).toEqual({ error: expect.stringMatching(/ssl|tls/i) });
+    expect(server.received).toEqual([]);
+  });
 });

@@ -80,6 +80,9 @@ describe("a webhook that a test describes", () => {
 
   it("goes to the requested address, on this machine only", async () => {
     const other = await Merchant.open();
+    sandbox.registerWebhook(other.webhookUrl);
+    await sandbox.sendWebhook({ payment: "c-1" });
+    expect([merchant.webhooks.splice(0).length, other.webhooks.length]).toEqual([1, 0]);
     await sandbox.sendWebhook({ payment: "c-1", url: other.webhookUrl });
     expect([merchant.webhooks.length, other.webhooks.length]).toEqual([0, 1]);
     await other.close();
@@ -90,7 +93,7 @@ describe("a webhook that a test describes", () => {
     await expect(sandbox.sendWebhook({ payment: "c-1", url: "http://192.0.2.1/" })).rejects.toMatchObject(
       misuse,
     );
-    sandbox.unregisterWebhook(merchant.webhookUrl);
+    for (const { id } of sandbox.webhookAddresses) sandbox.unregisterWebhook(id);
     await expect(sandbox.sendWebhook({ payment: "c-1" })).rejects.toMatchObject(misuse);
   });
 });

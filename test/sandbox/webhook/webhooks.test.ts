@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import dns from "node:dns";
-import { type Sandbox, type SandboxOptions } from "tillkit/sandbox";
+import { createSandbox, type Sandbox, type SandboxOptions } from "tillkit/sandbox";
 import { fieldsSignature } from "../../../src/webhook/signature/index.js";
 import { createPayment } from "../create-payment.js";
 import { Merchant, status } from "../merchant.js";
@@ -32,6 +32,13 @@ describe("sending webhooks", () => {
     );
     expect(new Set(sent).size).toBe(1);
     expect(sandbox.deliveries[0]!.requestBody).toBe(merchant.webhooks[0]!.rawBody.toString());
+    expect(first).not.toHaveProperty("scenario");
+    const { rawBody, headers } = merchant.webhooks[0]!;
+    expect(headers).toMatchObject({
+      "content-length": String(rawBody.length),
+      "user-agent": "tillkit-sandbox",
+      connection: "close",
+    });
   });
 
   it("ends after the last retry", async () => {
@@ -63,6 +70,7 @@ describe("sending webhooks", () => {
     const [first] = await sandbox.pay("c-1");
     expect(first).toMatchObject({ error: "no answer within 300 ms" });
     expect(first).not.toHaveProperty("status");
+    expect(first!.durationMs).toBeGreaterThan(250);
     await sandbox.settled();
     expect(sandbox.deliveries).toMatchObject([{ attempt: 1 }, { attempt: 2, status: 200 }]);
   });
@@ -151,6 +159,7 @@ describe("sending webhooks", () => {
   it.each([
     ["127.0.0.1", 65_536],
     ["localhost", 65_536],
+    ["::1", 65_536],
     ["0.0.0.0", undefined],
   ])("keeps the first 64 KiB of a response if the host is %s: %j", async (host, length) => {
     await openPayment({ host });
@@ -173,11 +182,56 @@ describe("sending webhooks", () => {
     expect(headers["Service-Signature"]).toBe(signature);
   });
 
-  it("changes an amount below one to another amount, too", async () => {
-    ({ sandbox, merchant } = await openSandbox({ scenario: "amount-changed" }));
+  it("tries an address with a body about no payment, and is settled when the answer is there", async () => {
+    await openPayment();
+    let answer = (): void => {};
+    merchant.answers.push((res) => (answer = () => void res.end()));
+    const arrival = merchant.arrival();
+    const trying = sandbox.tryWebhook(merchant.webhookUrl);
+    await arrival;
+    let isSettled = false;
+    const settled = sandbox.settled().then(() => (isSettled = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isSettled).toBe(false);
+    answer();
+    await settled;
+    const { requestBody, ...delivery } = await trying;
+    expect(delivery).not.toHaveProperty("paymentId");
+    const body = { topic: "webhook.try", timestamp: expect.any(String), type: "webhook", data: {} };
+    expect(JSON.parse(requestBody)).toEqual(body);
+  });
+
+  it("tells those who listen of an attempt that was lost, too", async () => {
+    await openPayment({ scenario: "webhook-dropped", retryDelaysMs: [0] });
+    const heard: unknown[] = [];
+    sandbox.watch((event) => event.type === "delivery" && heard.push(event.delivery));
+    await sandbox.pay("c-1");
+    await sandbox.settled();
+    expect(heard).toEqual(sandbox.deliveries);
+    expect(heard).toMatchObject([{ error: expect.stringMatching(/^lost/) }, { status: 200 }]);
+  });
+
+  it("takes the clientId of the newest other payment, or invents one", async () => {
+    await openPayment({ scenario: "client-id-of-another" });
+    const sent = async (clientId: string) =>
+      JSON.parse((await sandbox.pay(clientId))[0]!.requestBody).data.clientId;
+    expect(await sent("c-1")).toMatch(/^not-yours-[0-9a-f]{8}$/);
+    for (const clientId of ["c-2", "c-3"]) await createPayment(sandbox, merchant, clientId);
+    expect(await sent("c-3")).toBe("c-2");
+  });
+
+  it("adds a field whose path begins where there is none", async () => {
+    await openPayment({ scenario: { name: "own", webhooks: [{ set: { "data.fee.value": "1" } }] } });
+    const [delivery] = await sandbox.pay("c-1");
+    expect(JSON.parse(delivery!.requestBody).data).toHaveProperty(["fee.value"], "1");
+  });
+
+  it("changes an amount below one to another amount, too, and euros to another currency", async () => {
+    const change = ["amount" as const, "currency" as const];
+    ({ sandbox, merchant } = await openSandbox({ scenario: { name: "own", webhooks: [{ change }] } }));
     await createPayment(sandbox, merchant, "c-1", { value: "0.50", currency: "EUR" });
     const [delivery] = await sandbox.pay("c-1");
-    expect(JSON.parse(delivery!.requestBody).data.total).toEqual({ value: "10.50", currency: "EUR" });
+    expect(JSON.parse(delivery!.requestBody).data.total).toEqual({ value: "10.50", currency: "KMF" });
   });
 
   it("holds no webhooks after it was closed, because nothing would release them", async () => {
@@ -209,18 +263,23 @@ describe("sending webhooks", () => {
     await openPayment();
     const { port } = new URL(merchant.webhookUrl);
     const lookup = jest.spyOn(dns, "lookup") as unknown as jest.SpyInstance<void, unknown[]>;
-    const leadTo = (address: string) =>
-      lookup.mockImplementation((...given) =>
-        (given.at(-1) as (error: null, found: object[]) => void)(null, [{ address, family: 4 }]),
-      );
+    const leadTo = (...addresses: string[]) =>
+      lookup.mockImplementation((...given) => {
+        const found = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+        (given.at(-1) as (error: null, found: object[]) => void)(null, found);
+      });
     try {
       const { id } = sandbox.registerWebhook(`http://shop.localhost:${port}/webhook`);
       leadTo("127.0.0.1");
       expect(await sandbox.tryWebhook(id)).toMatchObject({ status: 200 });
-      leadTo("192.0.2.1");
+      leadTo("127.0.0.1", "192.0.2.1");
       expect((await sandbox.tryWebhook(id)).error).toBe(
         "shop.localhost leads to 192.0.2.1, not to this machine",
       );
+      const remote = createSandbox({ allowRemoteWebhooks: true });
+      const allowed = remote.registerWebhook(`http://shop.localhost:${port}/`);
+      expect(await remote.tryWebhook(allowed.id)).toMatchObject({ status: 200 });
+      await remote.close();
     } finally {
       lookup.mockRestore();
     }
@@ -283,6 +342,8 @@ describe("sending webhooks", () => {
     ["an unknown delivery", () => sandbox.deliverAgain("d-9")],
     ["a payment that is completed", async () => (await sandbox.pay("c-1"), sandbox.pay("c-1"))],
     ["a completed payment to cancel", async () => (await sandbox.pay("c-1"), sandbox.cancel("c-1"))],
+    ["a canceled payment to cancel", async () => (await sandbox.cancel("c-1"), sandbox.cancel("c-1"))],
+    ["a failed payment to fail again", async () => (await sandbox.fail("c-1"), sandbox.fail("c-1"))],
     ["an address on another machine", async () => sandbox.registerWebhook("http://192.0.2.1/")],
   ])("refuses %s with a coded error", async (_what, call) => {
     await openPayment();
