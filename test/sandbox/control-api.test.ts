@@ -180,7 +180,7 @@ describe("the control addresses", () => {
 
   it("stop to listen for events when their client has left", async () => {
     await open();
-    const { watch } = sandbox;
+    const watch = sandbox.watch.bind(sandbox);
     const left = new Promise<void>((resolve) => {
       const noted: typeof watch = (listener) => {
         const stop = watch(listener);

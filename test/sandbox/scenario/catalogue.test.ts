@@ -48,7 +48,7 @@ const arrivals: Record<string, readonly object[]> = {
     { signed: true, body: { topic: "payment.verifying", data: { status: "verifying" } } },
     right,
   ],
-  "fields-extra": [{ signed: true, body: { version: 2, data: { status: "completed", note: "merci" } } }],
+  "fields-extra": [{ signed: true, body: { version: 2, data: { fee: { value: "15" }, note: "merci" } } }],
   "creation-slow": [right],
   "creation-late": [right],
   "success-without-webhook": [],
@@ -190,6 +190,64 @@ describe("what a merchant receives in a scenario", () => {
     },
   );
 
+  it.each([
+    ["webhook-delayed", [10]],
+    ["webhook-reordered", [0, 0.2, 0.4]],
+    ["webhook-dropped", [0, 1]],
+    ["webhook-replayed", [0, 1800]],
+    ["topic-unknown", [0, 0.2]],
+    ["type-unknown", [0, 0.2]],
+    ["status-unknown", [0, 0.2]],
+    ["failed-then-paid", [0, 5]],
+  ])("comes at its time, in seconds after the approval: %s at %j", async (scenario, seconds) => {
+    const approved = Date.parse("2030-01-01T12:00:00.000Z");
+    ({ sandbox, merchant } = await openSandbox({ scenario, now: () => new Date(approved) }));
+    const paid = sandbox.pay(await createPayment(sandbox, merchant, "c-1"));
+    await sandbox.clock.advance(3_600_000);
+    await paid;
+    const times = sandbox.deliveries.map(({ at }) => (Date.parse(at) - approved) / 1000);
+    expect(times).toEqual(seconds);
+  });
+
+  it("comes five seconds after a cancel: canceled-then-paid", async () => {
+    sandbox.scenario("canceled-then-paid");
+    const id = await createPayment(sandbox, merchant, "c-1");
+    void sandbox.cancel(id);
+    expect(sandbox.find(id)!.status).toBe("canceled");
+    await sandbox.clock.advance(5000);
+    expect(sandbox.find(id)!.status).toBe("completed");
+  });
+
+  it.each([
+    ["creation-slow", 3000],
+    ["creation-late", 30_000],
+  ])("comes after a creation whose response takes its time: %s, %i ms", async (scenario, ms) => {
+    ({ sandbox, merchant } = await openSandbox({ scenario, now: () => new Date(0) }));
+    const created = new Promise((resolve) => sandbox.watch(resolve));
+    let answered = false;
+    const creation = createPayment(sandbox, merchant, "c-1").then(() => (answered = true));
+    await created;
+    await sandbox.clock.advance(ms - 1);
+    expect(answered).toBe(false);
+    await sandbox.clock.advance(1);
+    await creation;
+  });
+
+  it("arrives before the response to the creation: webhook-before-creation-answer", async () => {
+    sandbox.scenario("webhook-before-creation-answer");
+    let answer = (): void => {};
+    merchant.answers.push((res) => (answer = () => void res.end()));
+    const arrival = merchant.arrival();
+    let answered = false;
+    const creation = createPayment(sandbox, merchant, "c-1").then(() => (answered = true));
+    await arrival;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(answered).toBe(false);
+    answer();
+    await creation;
+    expect(sandbox.deliveries).toMatchObject([{ status: 200 }]);
+  });
+
   it("has older times in webhooks that arrive out of order", async () => {
     await play("webhook-reordered");
     const times = merchant.webhooks.map((arrived) => check(arrived).body!.timestamp);
@@ -236,18 +294,18 @@ describe("what a merchant receives in a scenario", () => {
   });
 
   it.each([
-    ["creation-reset", 1],
-    ["creation-hangs", 0],
-  ])("is no response: %s, with %d payments at the service", async (scenario, count) => {
+    ["creation-reset", 1, "fetch failed"],
+    ["creation-hangs", 0, "timeout"],
+  ])("is no response: %s, with %d payments at the service", async (scenario, count, error) => {
     sandbox.scenario(scenario);
     await sandbox.start();
     const sending = fetch(`${sandbox.url}/v1/payments`, {
       method: "POST",
       headers: { Authorization: `Bearer ${sandbox.accessToken()}`, "Content-Type": "application/json" },
       body: JSON.stringify(merchant.order("c-1")),
-      signal: AbortSignal.timeout(500),
+      signal: AbortSignal.timeout(count === 0 ? 500 : 60_000),
     });
-    await expect(sending).rejects.toThrow(/fetch failed|timeout/);
+    await expect(sending).rejects.toThrow(error);
     expect(sandbox.payments()).toHaveLength(count);
   });
 });

@@ -129,6 +129,7 @@ describe("the program's own scenarios", () => {
   it("are refused by an unknown name", () => {
     const sandbox = createSandbox();
     expect(() => sandbox.scenario("webhook-sometimes")).toThrow(misuse);
+    expect(() => sandbox.scenario("randon")).toThrow("Did you mean random?");
     expect(() => sandbox.scenario("webhook-sometimes", { for: "c-1" })).toThrow(misuse);
     expect(() => createSandbox({ scenario: "webhook-sometimes" })).toThrow(/webhook-never/);
   });

@@ -89,6 +89,8 @@ describe("access tokens", () => {
     expect(await use(sandbox, other, order("c-3"))).toBe(201);
     const { access_token: renewed } = (await ask(sandbox)).body;
     expect(await use(sandbox, renewed, body)).toBe(201);
+    await sandbox.clock.advance(120_000);
+    expect(await use(sandbox, renewed)).toBe(201);
   });
 
   it("cannot be obtained once after a payment whose clientId asks for it", async () => {

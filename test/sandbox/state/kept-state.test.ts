@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { createSandbox } from "tillkit/sandbox";
 import { sqliteStore } from "tillkit/sql";
+import { WebhookAddresses } from "../../../src/sandbox/state/addresses.js";
 import { SandboxPayments } from "../../../src/sandbox/state/payments.js";
 import { createRandom } from "../../../src/sandbox/state/random.js";
 import { StateFile } from "../../../src/sandbox/state/state-file.js";
@@ -65,6 +67,42 @@ it("payments that are restored are there as they were, and are not reported as n
   expect(restored.list()).toEqual([moved]);
   expect(restored.find("c-1")).toEqual(moved);
   expect(changes).toEqual(["payment.created", "payment.moved"]);
+});
+
+it("a state file keeps the order in which things were added, also where one changes", async () => {
+  const first = new StateFile(path.join(folder, "order.db"));
+  for (const id of ["b", "c", "a"]) first.put("token", id, { id });
+  first.put("token", "b", { id: "b", changed: true });
+  await first.close();
+  const second = new StateFile(path.join(folder, "order.db"));
+  expect(await second.load("token")).toEqual([{ id: "b", changed: true }, { id: "c" }, { id: "a" }]);
+  await second.close();
+});
+
+it("a payment whose scenario no longer exists is paid as usual", async () => {
+  const state = path.join(folder, "scenario.db");
+  const stateFile = new StateFile(state);
+  const random = createRandom("seed", "payments");
+  const payments = new SandboxPayments({ now: () => new Date(), random, stateFile, onChange: () => {} });
+  payments.create(order, "gone");
+  await stateFile.close();
+  const sandbox = createSandbox({ state });
+  await sandbox.start();
+  await sandbox.pay("c-1");
+  expect(sandbox.find("c-1")).toMatchObject({ status: "completed", scenario: "gone" });
+  await sandbox.close();
+});
+
+it("an address is added once, with the time of the sandbox's clock, and no number is used twice", () => {
+  const now = () => new Date("2030-01-01T00:00:00.000Z");
+  const stateFile = new StateFile(undefined);
+  const addresses = new WebhookAddresses({ allowRemote: false, now, stateFile });
+  const [one, two] = [addresses.add("http://localhost/1"), addresses.add("http://localhost/2")];
+  expect(one).toEqual({ id: "wh1", url: "http://localhost/1", addedAt: "2030-01-01T00:00:00.000Z" });
+  expect(addresses.add("http://localhost/2")).toBe(two);
+  addresses.remove("wh1");
+  expect(addresses.add("http://localhost/1").id).toBe("wh3");
+  expect(addresses.list().map(({ id }) => id)).toEqual(["wh2", "wh3"]);
 });
 
 it("a clientId that was used before names the newest payment, also after the older one has moved", () => {

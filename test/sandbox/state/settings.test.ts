@@ -252,6 +252,26 @@ describe("what the document does not define", () => {
     expect(sandbox.settings).toEqual(before);
   });
 
+  it.each<[Partial<SandboxSettings>, Partial<SandboxSettings>]>([
+    [{ accessTokenTtlSeconds: 31_536_000 }, { accessTokenTtlSeconds: 31_536_001 }],
+    [{ webhookDelayMs: 86_400_000 }, { webhookDelayMs: 86_400_001 }],
+    [{ webhookTimeoutMs: 1 }, { webhookTimeoutMs: 0 }],
+    [{ retryDelaysMs: Array<number>(50).fill(1) }, { retryDelaysMs: Array<number>(51).fill(1) }],
+  ])("takes values as far as %j, and refuses one beyond with its name", (last, beyond) => {
+    sandbox = createSandbox();
+    sandbox.change(last);
+    expect(sandbox.settings).toMatchObject(last);
+    expect(() => sandbox.change(beyond)).toThrow(`${Object.keys(beyond)[0]}: `);
+  });
+
+  it("is refused with the names of all values that are not allowed", () => {
+    sandbox = createSandbox();
+    const wrong = { webhookDelayMs: -1, successStatus: 204 as never };
+    expect(() => sandbox.change(wrong)).toThrow(
+      /successStatus: .+; webhookDelayMs: |webhookDelayMs: .+; succ/,
+    );
+  });
+
   it("keeps its value where undefined is given", () => {
     sandbox = createSandbox({ readBack: true });
     sandbox.change({ readBack: undefined } as never);

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { createSandbox, type Sandbox, type SandboxOptions, type WebhookBody } from "tillkit/sandbox";
+import { Signing } from "../../../src/sandbox/state/signing.js";
 import { createPayment } from "../create-payment.js";
 import { Merchant } from "../merchant.js";
 
@@ -124,12 +125,40 @@ describe("signing webhooks", () => {
       signature: { scheme: "fields", secret, merchantId: "m-1" },
       scenario: {
         name: "careless",
-        webhooks: [{ set: { "data.total.value": 1475, "data.clientId": "a,b" } }],
+        webhooks: [{ set: { "data.total.value": 1475, "data.clientId": "a,b", "data.submittedAt": null } }],
       },
     });
     const webhook = await webhookOf("c-1");
     expect(webhook.data).toMatchObject({ total: { value: 1475 }, clientId: "a,b" });
     expect(webhook.signature).toBe(hmac(secret, joined(webhook, "m-1")));
+  });
+
+  it("joins the listed fields without checks, with the algorithm that was given", async () => {
+    const own = ["type", "timestamp", "topic", "clientId"] as const;
+    const fields = [...own, "id", "status", "total.value", "total.currency"] as const;
+    open({
+      signature: { scheme: "fields", secret, algorithm: "sha512", fields },
+      scenario: { name: "careless", webhooks: [{ set: { "data.clientId": "a,b" } }] },
+    });
+    const { signature, type, timestamp, topic, data } = await webhookOf("c-1");
+    const { id, status, total } = data;
+    const values = [type, timestamp, topic, "a,b", id, status, total.value, total.currency];
+    expect(signature).toBe(hmac(secret, values.join(","), "sha512"));
+  });
+
+  it("alters the last digit of a custom signature, whatever the digit is", () => {
+    open({});
+    const altered = (signature: string) =>
+      new Signing({ header: "X-Own", sign: () => signature }).signWrongly(Buffer.from(""), "wrong");
+    expect([altered("a0"), altered("a1"), altered("af")]).toEqual(["a1", "a0", "a0"]);
+  });
+
+  it("has one secret that was never valid for old signatures, and a new one for each wrong signature", () => {
+    open({});
+    const signing = new Signing(undefined);
+    const twice = (how: "wrong" | "old-secret") =>
+      new Set([1, 2].map(() => signing.signWrongly(Buffer.from("{}"), how))).size;
+    expect([twice("old-secret"), twice("wrong")]).toEqual([1, 2]);
   });
 
   it("sends a webhook unsigned where a custom scheme fails", async () => {
