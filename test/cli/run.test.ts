@@ -4,6 +4,7 @@ import { errorFixes } from "../../src/errors/index.js";
 import { hypotheses } from "../../src/cli/verify/hypotheses.js";
 import { commandSummaries, loadCommand } from "../../src/cli/commands.js";
 import { readArguments } from "../../src/cli/terminal/arguments.js";
+import { usageOf } from "../../src/cli/terminal/help.js";
 import { readOwnPackage } from "../../src/cli/terminal/own-package.js";
 import { read } from "../docs/documents.js";
 import { differenceKinds, rowProblemCodes } from "tillkit/statement";
@@ -17,6 +18,8 @@ describe("tillkit", () => {
     expect([code, stderr]).toEqual([0, ""]);
     for (const { name, summary } of commandSummaries)
       expect(stdout).toMatch(new RegExp(`^  ${name} +${summary}`, "m"));
+    for (const command of ["payments show <text>", "attention list", "statement <file>", "handlers list"])
+      expect(stdout).toContain(`\n  tillkit ${command}`);
   });
 
   const { version, engines, peerDependencies } = JSON.parse(read("package.json"));
@@ -52,6 +55,11 @@ describe("tillkit", () => {
       operand: { name: "file" },
       options: expect.arrayContaining([expect.objectContaining({ name: "with-header" })]) as unknown,
     });
+    for (const [name, usage] of [
+      ["payments", "find|show|refund|adopt|list|export> [text]"],
+      ["attention", "[list|assign|snooze|note|settle] [id]"],
+    ])
+      expect(documentOf(await runCli(["help", name!, "--json"])).usage).toContain(usage);
     expect(documentOf(await runCli(["help", "errors", "secret_missing", "--json"]))).toEqual({
       code: "secret_missing",
       fix: errorFixes.secret_missing,
@@ -63,7 +71,10 @@ describe("tillkit", () => {
   it("names the command that was meant, in an error with a code, and ends with 2", async () => {
     const { code, stdout, stderr } = await runCli(["verfiy"]);
     expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain('error command_unknown: tillkit has no command "verfiy". Did you mean verify?');
+    expect(stderr).toBe(
+      'error command_unknown: tillkit has no command "verfiy". Did you mean verify?\n' +
+        `  fix: ${errorFixes.command_unknown}\n  more: tillkit help errors command_unknown\n`,
+    );
     expect((await runCli(["help", "sing"])).stderr).toContain("Did you mean sign?");
     expect((await runCli(["--versoin"])).stderr).toContain("command_option_unknown");
     expect((await runCli(["launch-rocket"])).stderr).not.toContain("Did you mean");
@@ -76,6 +87,8 @@ describe("tillkit", () => {
     async (code) => {
       const { code: exit, stdout } = await runCli(["help", "errors", code]);
       expect([exit, stdout]).toEqual([0, expect.stringMatching(new RegExp(`^${code}\n\n[^]{10}`))]);
+      // A link has the path of the folder of the documents.
+      expect(stdout).not.toMatch(/\]\([\w-]+\.md/);
     },
   );
 
@@ -97,12 +110,19 @@ describe("tillkit", () => {
 
 describe.each(commandSummaries)("tillkit $name", ({ name }) => {
   it("has help with its options, examples and exit codes, by either way to ask for it", async () => {
-    const { options, examples, exitCodes } = await loadCommand(name);
+    const command = await loadCommand(name);
+    const { options, examples, exitCodes, description, operand, object } = command;
     const { code, stdout } = await runCli(["help", name]);
     expect(code).toBe(0);
     expect(await runCli([name, "--help"])).toEqual({ code, stdout, stderr: "" });
     for (const option of [...options.map((one) => one.name), "json", "help"])
       expect(stdout).toContain(`--${option}`);
+    expect(stdout).toContain(`\n  ${usageOf(command)}\n`);
+    for (const argument of [operand, object].filter((one) => one !== undefined))
+      expect(stdout).toContain(`
+  <${argument.name}>`);
+    for (const text of description) expect(stdout.replaceAll("\n", " ")).toContain(text);
+    expect(stdout).toContain("\n  -h, --help ");
     expect(examples.length).toBeGreaterThan(1);
     for (const example of examples) expect(stdout).toContain(example.command);
     for (const [exit, meaning] of Object.entries(exitCodes)) {

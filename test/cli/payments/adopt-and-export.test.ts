@@ -39,6 +39,10 @@ describe("tillkit payments adopt", () => {
     ] as const)
       expect(await payments(order.with(at, value))).toMatchObject({ code: 2 });
     expect(await payments([...order, "--service-id", "\n"])).toMatchObject({ code: 2 });
+    expect(await payments([...order, "--service-id", "s\n1"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("error service_id_invalid") as string,
+    });
     const wrong = await payments(order.with(5, "1745"));
     expect(wrong.stdout).toContain(
       "c-1: order order-1, 1745 KMF.\nThe payment's webhook does not match: total.value: expected 1745, got 1475.",

@@ -199,6 +199,7 @@ describe("tillkit payments", () => {
     };
     expect(await exported("--from", "2024-05-01")).toEqual(["c-1", "c-2", "c-3"]);
     expect(await exported("--state", "failed")).toEqual(["c-2"]);
+    expect(await exported("c-lost")).toEqual(["c-lost"]);
   });
 
   it("exports a history that has more entries than two pages", async () => {
@@ -296,6 +297,9 @@ describe("tillkit payments", () => {
     expect(await idsOf("list", "--reference", "order-7", "--to", at(2))).toEqual(["c-1"]);
     const first = documentOf(await payments("list", "--limit", "2", "--json"));
     expect(first.payments).toHaveLength(2);
+    expect((await payments("list", "--limit", "2")).stdout).toMatch(
+      new RegExp(`\nFor more payments: --cursor ${first.cursor}\n$`),
+    );
     expect(await idsOf("list", "--limit", "2", "--cursor", first.cursor)).toEqual(["c-1", "c-4"]);
   });
 

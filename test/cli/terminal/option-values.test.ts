@@ -15,7 +15,7 @@ const argumentsOf = async (command: string, ...argv: string[]) =>
 function contextOf(env: Record<string, string> = {}, stdin = "") {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const output = createOutput({ stdout, stderr, env: {} }, false);
-  return { context: { env, cwd: "/shop", stdin: new PassThrough().end(stdin), output }, stderr };
+  return { context: { env, cwd: "/shop", stdin: new PassThrough().end(stdin), output }, stdout, stderr };
 }
 
 describe("the value of an option", () => {
@@ -125,9 +125,21 @@ describe("a question of a command", () => {
   });
 });
 
+it("a question of a command is printed only on a terminal", async () => {
+  const args = await argumentsOf("resolve", "accept");
+  const printed = async (isTTY: boolean) => {
+    const { context, stdout } = contextOf({}, "y\n");
+    Object.assign(context.stdin, { isTTY });
+    await confirms("Store this decision?", args, context);
+    return text(stdout.end());
+  };
+  expect([await printed(false), await printed(true)]).toEqual(["", "Store this decision? y: yes, n: no\n"]);
+});
+
 describe("an action of a command", () => {
   it.each([
-    [["look"], "needs list, assign, snooze, note or settle."],
+    [["look"], "needs list, assign, snooze, note or settle.\n"],
+    [["setle"], "needs list, assign, snooze, note or settle. Did you mean settle?"],
     [["assign"], "tillkit attention assign needs <id>."],
     [["list", "overdue:c-1"], "tillkit attention list takes no <id>."],
     [["--by", "Amina"], "--by cannot be used with list."],

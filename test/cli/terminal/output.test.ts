@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
 import { text as readAll } from "node:stream/consumers";
-import { createOutput, oneLine } from "../../../src/cli/terminal/output.js";
+import { createOutput, oneLine, textBar, wrap } from "../../../src/cli/terminal/output.js";
 import { runCli } from "../support/run-cli.js";
 
 /** Texts that a terminal obeys, or that show another text than they are. */
@@ -94,6 +94,32 @@ describe("what strangers send to a command", () => {
     const json = await runCli([...argv, "--json"]);
     expect(json.stdout + json.stderr).not.toMatch(obeyed);
   });
+});
+
+it("a line that is drawn appears only on a terminal", async () => {
+  const written = async (isTTY: boolean) => {
+    const stderr = Object.assign(new PassThrough(), { isTTY });
+    const output = createOutput({ stdout: new PassThrough(), stderr, env: {} }, false);
+    output.draw("1 of 2");
+    output.draw(undefined);
+    return readAll(stderr.end());
+  };
+  expect([await written(false), await written(true)]).toEqual(["", "\r\u001b[K1 of 2\r\u001b[K"]);
+});
+
+it("a bar of progress is full only at the end", () => {
+  const bars = [0, 0.5, 0.99, 1].map((share) => textBar(share));
+  const lengths = bars.map((bar) => /^\[(#*) *\]$/.exec(bar)![1]!.length);
+  expect([lengths, new Set(bars.map((bar) => bar.length))]).toEqual([[0, 12, 23, 24], new Set([26])]);
+});
+
+it("a text is wrapped to its width, and a command at its end stays whole", () => {
+  expect([wrap("aa bb", 5), wrap("aa bb", 4, "  "), wrap("abcdef g", 3)]).toEqual([
+    "aa bb",
+    "aa\n  bb",
+    "abcdef\ng",
+  ]);
+  expect(wrap("See: npx tillkit help sign", 12)).toBe("See:\nnpx tillkit help sign");
 });
 
 it("foreign text can be printed on one line, so that it looks like no line of a command", () => {

@@ -23,6 +23,19 @@ describe("a table", () => {
     ]);
   });
 
+  it("prints each row on one line, with its note below it", () => {
+    const rows = [
+      ["c-1", "a\nb"],
+      ["c-2", ""],
+    ];
+    expect(printed(60, ["id", "why"], rows, [], ["", "a\nnote"])).toEqual([
+      "id   why",
+      "c-1  a\\nb",
+      "c-2",
+      "  a\\nnote",
+    ]);
+  });
+
   it("never cuts a time or an id, even where the row gets wider than the terminal", () => {
     const row = ["2026-11-25 08:46", "c-0123456789-0123456789", "an order of a person"];
     expect(printed(30, ["created", "id", "order"], [row], ["created", "id"])).toContain(
