@@ -34,6 +34,12 @@ describe("the dashboard", () => {
       const text = await dashboard.read(path);
       expect([path, text.match(/<a [^>]*aria-current="page"/g)?.length]).toEqual([path, 1]);
       expect([path, text.match(/<h1>/g)?.length]).toEqual([path, 1]);
+      expect(text).toMatch(/<title>.+ · Payment sandbox<\/title>/);
+      expect(text).toContain('data-events="/sandbox/api/events"');
+      const isDevelopers = path.startsWith("/developer");
+      expect(/<ul class="section open"/.test(text)).toBe(isDevelopers);
+      expect(/href="\/developer" aria-current="true">Developer</.test(text)).toBe(isDevelopers);
+      expect(text).toMatch(/<a href="\/developer"[^>]*>Credentials</);
     }
   });
 
@@ -41,7 +47,7 @@ describe("the dashboard", () => {
     for (const path of ["/payments/nothing", "/payments/order-9", "/developer/webhooks/deliveries/x"]) {
       const text = await dashboard.read(path, { status: 404 });
       expect(text).toContain("Nothing here");
-      expect(text).toMatch(/<a class="back" href="\/(payments|developer\/webhooks)">/);
+      expect(text).toMatch(/<a class="back" href="\/(payments">← Payments|developer\/webhooks">← Webhooks)</);
     }
   });
 
@@ -87,6 +93,8 @@ describe("the dashboard", () => {
       expect(tags.filter((tag) => !tag.includes(`nonce="${nonce}"`))).toEqual([]);
       expect(text).not.toMatch(/ (on[a-z]+|style)="/);
       expect(headers["cache-control"]).toBe("no-store");
+      // With no-referrer, a browser would hide the origin of a form, and the form would be refused.
+      expect(headers["referrer-policy"]).toBe("same-origin");
     }
   });
 
@@ -94,10 +102,19 @@ describe("the dashboard", () => {
     const empty = await dashboard.read("/");
     expect(empty).toContain("No payment yet");
     expect(empty).toContain("No webhook was sent yet");
+    expect(empty).not.toMatch(/All (payments|deliveries)|No address: no webhook is sent/);
+    expect(empty).toMatch(/class="button" href="\/developer\/scenarios">Choose another</);
+    expect(empty).toMatch(/<code id="base-url">http:\/\/127\.0\.0\.1:\d+<\/code>/);
+    expect(empty).toMatch(
+      /data-copy="base-url"[^>]*>\s*<span>Copy<\/span> <span class="hidden">Base address</,
+    );
     const id = await dashboard.pays("order-9", { value: "1234567", currency: "KMF" });
     await dashboard.sandbox.pay(id);
     dashboard.sandbox.scenario("webhook-doubled");
+    await dashboard.sandbox.clock.advance(7_200_000);
     const text = await dashboard.read("/");
+    const shownTime = Date.parse(/<p class="what"><time datetime="([^"]+)"/.exec(text)![1]!);
+    expect(shownTime - Date.now()).toBeGreaterThan(3_600_000);
     for (const shown of [
       `href="/payments/${id}"`,
       "1,234,567\u00a0KMF",
@@ -122,6 +139,10 @@ describe("the dashboard", () => {
       await request(dashboard.sandbox.app).post(`/v1/refunds/${number}`).expect(404);
     const text = await dashboard.read("/");
     const listed = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, found]) => found);
+    expect(text).toMatch(/href="\/payments">All payments \(7\)<[^]*#deliveries">All deliveries \(7\)</);
+    expect(text).toContain('data-live="Webhook deliveries: 7"');
+    expect(text).toContain('data-live="Refused requests: 26"');
+    expect(text).toMatch(/refunds\/26<[^]*?interface shows one address[^]*?<time datetime=/);
     expect(listed(/<code>order-(\d)<\/code>/g)).toEqual(["7", "6", "5", "4", "3", "2"]);
     const deliveries = dashboard.sandbox.deliveries.map(({ id }) => id).toReversed();
     expect(listed(/deliveries\/([0-9a-f-]+)"/g)).toEqual(deliveries.slice(0, 6));
@@ -145,7 +166,8 @@ describe("the dashboard", () => {
     const held = await dashboard.does("/developer/webhooks/hold");
     expect(dashboard.sandbox.webhooksHeld).toBe(true);
     expect(held).toContain("Webhooks are held back from now on.");
-    expect(await dashboard.read("/")).toMatch(/href="\/developer\/webhooks#hold">Release</);
+    expect(await dashboard.read("/")).toMatch(/Held back<[^]*href="\/developer\/webhooks#hold">Release</);
+    expect(held).toMatch(/<p class="notice good" role="status">Webhooks are held[^]*>\s*Release /);
     const released = await dashboard.does("/developer/webhooks/release");
     expect(dashboard.sandbox.webhooksHeld).toBe(false);
     expect(released).toContain("Webhooks are sent again.");
@@ -181,6 +203,7 @@ describe("the dashboard", () => {
     expect(links.filter((to) => !to!.startsWith("/box/"))).toEqual([]);
     const answer = await request(below.app).post("/developer/webhooks/hold").type("form").send({});
     expect(answer.get("Location")).toBe("/box/developer/webhooks?done=held");
+    expect(answer.get("Cache-Control")).toBe("no-store");
     await below.close();
   });
 

@@ -1,4 +1,10 @@
-import { amountOf, milliseconds, moment, timeSpan } from "../../../../src/sandbox/dashboard/frame/format.js";
+import {
+  amountOf,
+  milliseconds,
+  moment,
+  timeOfDay,
+  timeSpan,
+} from "../../../../src/sandbox/dashboard/frame/format.js";
 
 describe("the dashboard", () => {
   it("shows an amount with its currency on one line", () => {
@@ -9,6 +15,9 @@ describe("the dashboard", () => {
   it("shows a time in UTC, with its exact value", () => {
     const shown = moment("2026-11-22T10:02:05.123Z").toString();
     expect(shown).toBe('<time datetime="2026-11-22T10:02:05.123Z">22 Nov 2026, 10:02:05 UTC</time>');
+    expect(timeOfDay(new Date("2026-11-22T10:02:05.123Z")).toString()).toBe(
+      '<time datetime="2026-11-22T10:02:05.123Z">10:02:05 UTC</time>',
+    );
     expect(milliseconds(1234)).toBe("1,234\u00a0ms");
   });
 

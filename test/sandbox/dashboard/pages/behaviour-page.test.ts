@@ -55,7 +55,13 @@ describe("the behaviour page", () => {
   });
 
   it("saves every setting", async () => {
-    const form = formOf(await dashboard.read(home));
+    const page = await dashboard.read(home);
+    expect(page).toMatch(/<option value="minutes" selected>/);
+    expect(page).toMatch(
+      /<option value="problem" selected>as JSON<[^]*value="bare" >without a body<[^]*>as a page</,
+    );
+    expect(page).toMatch(/<label for="statusWebhooks">A webhook for each of those statuses</);
+    const form = formOf(page);
     await dashboard.does(home, {
       ...form,
       strict: [],
@@ -144,7 +150,7 @@ describe("the behaviour page", () => {
     [{ amount: "1", unit: "minutes" }, 60_000],
     [{ amount: "1", unit: "hours" }, 3_600_000],
     [{ amount: "1", unit: "days" }, 86_400_000],
-    [{ amount: "1,5", unit: "seconds" }, 1500],
+    [{ amount: " 1,5 ", unit: "seconds" }, 1500],
   ])("puts the clock forward by %j", async (form, ms) => {
     const before = dashboard.sandbox.clock.now().getTime();
     expect(await dashboard.does(`${home}/clock`, form)).toContain("The clock was put forward.");
@@ -160,7 +166,10 @@ describe("the behaviour page", () => {
     await dashboard.does(`${home}/clock`, { amount: "2", unit: "hours" });
     expect(dashboard.sandbox.deliveries.map(({ status }) => status)).toEqual([500, 200]);
     expect(await dashboard.read("/developer")).toMatch(new RegExp(`…${token.slice(-8)}[^]*?>expired<`));
-    expect(await dashboard.read(home)).toMatch(/It is 2 hours(, \d seconds?)? ahead of the machine/);
+    const later = await dashboard.read(home);
+    expect(later).toMatch(/It is 2 hours(, \d seconds?)? ahead of the machine/);
+    const shown = Date.parse(/The sandbox’s time<\/dt>\s*<dd><time datetime="([^"]+)"/.exec(later)![1]!);
+    expect(Math.abs(shown - dashboard.sandbox.clock.now().getTime())).toBeLessThan(60_000);
   });
 
   it.each(["", "later", "-5", "1e9", "9999999999"])(

@@ -92,6 +92,7 @@ describe("the credentials of the dashboard", () => {
   it("list the newest twenty access tokens", async () => {
     const tokens = Array.from({ length: 21 }, () => dashboard.sandbox.accessToken());
     const text = await dashboard.read("/developer");
+    expect(text).toContain('data-live="Access tokens: 21"');
     const listed = [...text.matchAll(/<code class="what">…([0-9a-f]{8})</g)].map(([, id]) => id);
     expect(listed).toEqual(
       tokens
@@ -102,6 +103,9 @@ describe("the credentials of the dashboard", () => {
   });
 
   it("list the access tokens, and revoke one or all", async () => {
+    const none = await dashboard.read("/developer");
+    expect(none).toContain("is valid for 1 hour.");
+    expect(none).not.toContain("Revoke all");
     const tokens = [
       dashboard.sandbox.accessToken(),
       dashboard.sandbox.accessToken(),
@@ -115,13 +119,18 @@ describe("the credentials of the dashboard", () => {
       expect(text).not.toContain(token);
     }
     expect(text).toContain(">expired<");
+    const { issuedAt, expiresAt } = dashboard.sandbox.accessTokens().at(-1)!;
+    const times = [issuedAt, expiresAt].map((time) => `<time datetime="${time}">`);
+    expect(text).toMatch(new RegExp(`issued ${times[0]}[^]*?expires ${times[1]}`));
     const one = await dashboard.does("/developer/tokens/revoke", { id: tokens[0]!.slice(-8) });
     expect(one).toMatch(/The token stopped working[^]*>revoked</);
     expect([(await uses(tokens[0]!)).status, (await uses(tokens[1]!)).status]).toEqual([401, 400]);
     await request(dashboard.sandbox.app).post("/developer/tokens/revoke").send({ id: "nobodys" }).expect(400);
     expect((await uses(tokens[1]!)).status).toBe(400);
     expect(text).toMatch(/name="all"[^>]*>\s*Revoke all/);
-    await dashboard.does("/developer/tokens/revoke", { all: "all" });
+    const all = await dashboard.does("/developer/tokens/revoke", { all: "all" });
+    expect(all).toContain("Every token issued so far stopped working.");
+    expect(all).not.toContain(">expired<");
     expect((await uses(tokens[1]!)).status).toBe(401);
   });
 });

@@ -21,9 +21,35 @@ describe("the payments of the dashboard", () => {
     // The script reads this address again, and announces the text of a list that changed.
     expect(await dashboard.read("/payments?page=2")).toContain('data-page="/payments?page=2"');
     expect(await dashboard.read("/payments")).toMatch(/data-page="\/payments"[^]* data-live="Payments: 30"/);
-    expect(await dashboard.read("/payments?page=2")).toMatch(
-      /Page 2 of 2[^]*href="\/payments\?page=1"|page=1[^]*Page 2 of 2/,
+    expect(await dashboard.read("/payments?page=2")).toMatch(/href="\/payments\?page=1"[^]*Page 2 of 2/);
+  });
+
+  it("are counted, and are on one page as long as they fit", async () => {
+    await dashboard.pays("order-1");
+    expect(await dashboard.read("/payments")).toContain("1 payment, newest first.");
+    const { total } = dashboard.sandbox.payments()[0]!;
+    const more = (from: number, to: number) => {
+      for (let number = from; number <= to; number += 1)
+        dashboard.sandbox.create({ clientId: `order-${number}`, total });
+    };
+    more(2, 25);
+    const full = await dashboard.read("/payments");
+    expect(full).toContain("25 payments, newest first.");
+    expect(full).not.toContain('aria-label="Pages"');
+    more(26, 101);
+    expect(await dashboard.read("/payments?page=3")).toMatch(
+      /href="\/payments\?page=2" rel="prev"[^]*Page 3 of 5[^]*href="\/payments\?page=4" rel="next"/,
     );
+  });
+
+  it("have their scenario in the list if it is not the normal one, and a tone for their status", async () => {
+    for (const clientId of ["usual", "odd:webhook-doubled"]) await dashboard.pays(clientId);
+    await dashboard.sandbox.pay("odd:webhook-doubled");
+    await dashboard.sandbox.cancel("usual");
+    const text = await dashboard.read("/payments");
+    expect(text).toMatch(/<span class="badge good">completed<[^]*UTC<\/time> · <code>webhook-doubled</);
+    expect(text).toMatch(/<span class="badge bad">canceled</);
+    expect(text).not.toContain("<code>normal</code>");
   });
 
   it("show every field of one, and its webhooks", async () => {
@@ -33,6 +59,12 @@ describe("the payments of the dashboard", () => {
       new RegExp(`<dt>${name}</dt>\\s*<dd>([^]*?)</dd>`).exec(text)?.[1]?.replaceAll(/<[^>]*>/g, "");
     expect(factIn(pending, "Submitted")).toBe("not yet");
     expect(factIn(pending, "Captured")).toBe("no");
+    expect(factIn(pending, "Source")).toBe("not yet");
+    expect(pending).toContain('id="status" data-live="pending"');
+    expect(pending).toContain(`href="/payment/submit/${id}"`);
+    expect(pending).toContain(`<time datetime="${dashboard.sandbox.find(id)!.createdAt}">`);
+    expect(factIn(pending, "Checkout page")).toMatch(new RegExp(`^http://[^/]+/payment/submit/${id}$`));
+    expect(pending).toContain('<option value="HOL" >Holoni (HOL)</option>');
     await dashboard.sandbox.pay(id, { provider: "HOL" });
     await dashboard.pays("order-8");
     await dashboard.sandbox.pay("order-8");
@@ -42,6 +74,7 @@ describe("the payments of the dashboard", () => {
       expect(text).toContain(shown);
     }
     expect(factIn(text, "Captured")).toBe("yes");
+    expect(factIn(text, "Source")).toBe("HOL");
     expect(factIn(text, "Submitted")).toMatch(/ UTC$/);
     await dashboard.pays("order-9");
     await dashboard.sandbox.cancel("order-9");
@@ -49,6 +82,7 @@ describe("the payments of the dashboard", () => {
     // A cancel also has a time, although nobody approved anything.
     expect(factIn(canceled, "Submitted")).toMatch(/ UTC$/);
     expect(canceled.toLowerCase()).not.toContain("approved");
+    expect(canceled).toContain("A real service may still accept it.");
     expect(factIn(text, "Success address")).toBe(successUrl.replaceAll("&", "&amp;"));
     expect(factIn(text, "Cancel address")).toBe(cancelUrl.replaceAll("&", "&amp;"));
     expect(text).toContain('data-live="Webhook deliveries of this payment: 1"');
@@ -108,6 +142,10 @@ describe("the payments of the dashboard", () => {
     expect(text).toMatch(/<option value="webhook-doubled" selected>/);
     await dashboard.does(`/payments/${id}/pay`, { provider: "MVK" });
     expect(dashboard.merchant.webhooks).toHaveLength(2);
+    const shown = await dashboard.read(`/payments/${id}`);
+    const deliveries = [...shown.matchAll(/deliveries\/([0-9a-f-]+)"/g)].map(([, delivery]) => delivery);
+    expect(deliveries).toEqual(dashboard.sandbox.deliveries.map((each) => each.id).toReversed());
+    expect(shown).toMatch(/ · attempt 1 · [\d,]+\sms · <code>webhook-doubled<\/code>/);
     expect(dashboard.sandbox.currentScenario).toBe("normal");
   });
 

@@ -21,6 +21,30 @@ describe("the scenarios of the dashboard", () => {
     }
   });
 
+  it("stand in groups, each with their number", async () => {
+    dashboard.sandbox.addScenario({ name: "mine" });
+    const text = await dashboard.read(home);
+    const groups = [
+      ...text.matchAll(/<h2>([^<]+)<\/h2>\s*<span class="badge">(\d+)<\/span>([^]*?)<\/details>/g),
+    ];
+    const has = groups.map(([, title, count, members]) => {
+      const names = [...members!.matchAll(/<span class="what">([a-z-]+)</g)].map(([, name]) => name);
+      expect(names).toHaveLength(Number(count));
+      return [title, names.at(-1)];
+    });
+    expect(has).toEqual([
+      ["Your own", "mine"],
+      ["Normal and random", "random"],
+      ["Webhooks", "type-unknown"],
+      ["Course of the payment", "paid-other-amount"],
+      ["Creating a payment", "creation-reset"],
+      ["Access tokens", "token-expired-early"],
+    ]);
+    expect(groups[3]![3]).toContain(">paid-twice<");
+    expect(text).not.toContain("<code>:random</code>");
+    expect(text).toMatch(/id="use" name="use" value="yes" checked/);
+  });
+
   it("are selected by the amounts that the page shows", async () => {
     const text = await dashboard.read(home);
     const amount = /signature-wrong<\/span[^]*?<code>(\d+)<\/code>/.exec(text)![1]!;

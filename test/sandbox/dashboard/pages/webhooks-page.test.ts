@@ -18,6 +18,9 @@ describe("the webhooks page", () => {
     expect(await dashboard.read(home)).toContain("No address is registered");
     const added = await dashboard.does(`${home}/addresses`, { url: ` ${dashboard.merchant.webhookUrl} ` });
     expect(added).toContain("The address is registered.");
+    expect(added).toContain(`<time datetime="${dashboard.sandbox.webhookAddresses[0]!.addedAt}">`);
+    expect(added).toContain(`<span class="hidden">${dashboard.merchant.webhookUrl}</span>`);
+    expect(added).toMatch(/<label for="url">New address<\/label>[^]*aria-describedby="url-hint"/);
     expect(registered()).toEqual([dashboard.merchant.webhookUrl]);
     const removed = await dashboard.does(`${home}/addresses/wh1/remove`);
     expect(removed).toMatch(/gets no more webhooks[^]*No address is registered/);
@@ -38,15 +41,21 @@ describe("the webhooks page", () => {
   it("tries an address, and shows how it answered", async () => {
     dashboard.sandbox.registerWebhook(dashboard.merchant.webhookUrl);
     dashboard.merchant.answers.push(status(204), status(503));
+    const tried = await dashboard.does(`${home}/addresses/wh1/try`);
+    expect(tried).toMatch(/<p class="notice good" role="status">\s*The address answered 204, in [\d,]+\sms/);
+    const { id } = dashboard.sandbox.deliveries[0]!;
+    expect(tried).toContain(`href="${home}/deliveries/${id}">See the exchange<`);
+    expect(tried).toContain("1 attempt, newest first.");
     expect(await dashboard.does(`${home}/addresses/wh1/try`)).toMatch(
-      /The address answered 204, in [\d,]+\sms/,
+      /<p class="notice bad" role="status">\s*The address answered 503/,
     );
-    expect(await dashboard.does(`${home}/addresses/wh1/try`)).toContain("The address answered 503");
+    expect(await dashboard.read(home)).toContain("2 attempts, newest first.");
     const { rawBody, headers } = dashboard.merchant.webhooks[0]!;
     const signature = createHmac("sha256", dashboard.sandbox.secret!).update(rawBody).digest("hex");
     expect(headers["service-signature"]).toBe(signature);
     await dashboard.merchant.close();
     expect(await dashboard.does(`${home}/addresses/wh1/try`)).toContain("The address did not answer");
+    expect(await dashboard.read(home)).toMatch(/>no answer<[^]*<br \/>[^<]*ECONNREFUSED/);
     const unknown = await dashboard.send(`${home}/addresses/wh9/try`);
     expect([unknown.status, unknown.text]).toEqual([409, expect.stringContaining("wh9")]);
   });
@@ -68,18 +77,24 @@ describe("the webhooks page", () => {
     const text = await dashboard.read(home);
     expect(text).toContain(before);
     expect(text.replaceAll(/<details>[^]*?<\/details>/g, "")).not.toContain("sandbox_");
-    const after = await dashboard.does(`${home}/secret/rotate`);
+    expect(text).toContain("HMAC over the raw body");
+    const rotation = await dashboard.send(`${home}/secret/rotate`);
+    expect(rotation.get("Location")).toBe(`${home}?done=rotated#signing`);
+    const after = await dashboard.read(rotation.get("Location")!);
     expect(dashboard.sandbox.secret).not.toBe(before);
     for (const secret of [before, dashboard.sandbox.secret!]) expect(after).toContain(secret);
     expect(after).toContain("Previous secret");
   });
 
   it("shows what is signed, where that is fields; and no secret that it does not know", async () => {
-    const fields = createSandbox({ signature: { scheme: "fields", merchantId: "m-17", header: "X-Signed" } });
+    const fields = createSandbox({
+      signature: { scheme: "fields", merchantId: "m-17", header: "X-Signed", algorithm: "sha512" },
+    });
     const shown = (await request(fields.app).get(home).expect(200)).text;
     for (const text of [
       "m-17",
-      "X-Signed",
+      '<code id="header">X-Signed</code>',
+      "<code>sha512</code>",
       "id,merchantId,clientId,total.value,total.currency,submittedAt,status",
     ])
       expect(shown).toContain(text);
@@ -137,9 +152,28 @@ describe("the page of a delivery", () => {
       JSON.stringify(JSON.parse(body), undefined, 2).replaceAll('"', "&quot;"),
       `<time datetime="${delivery!.at}">`,
       `href="/payments/${id}"`,
+      `href="${home}#deliveries">← Webhooks`,
+      `<dd>${delivery!.durationMs}\u00a0ms</dd>`,
+      `<dd><code>${delivery!.url}</code></dd>`,
     ]) {
       expect(text).toContain(shown);
     }
+    expect(text).not.toContain("<dt>Scenario</dt>");
+  });
+
+  it("shows the scenario, an empty response, and that an address was tried", async () => {
+    dashboard.sandbox.scenario("topic-unknown");
+    dashboard.merchant.answers.push(status(204), status(204), status(204));
+    void dashboard.sandbox.pay(await dashboard.pays("order-7"));
+    await dashboard.sandbox.clock.advance(1000);
+    const paid = await dashboard.read(last());
+    expect(paid).toMatch(/<dt>Scenario<\/dt>\s*<dd><code>topic-unknown<\/code><\/dd>/);
+    expect(paid).toContain('<p class="empty">empty</p>');
+    await dashboard.sandbox.sendWebhook({ payment: "order-7", rawBody: "{}" });
+    expect(await dashboard.read(last())).toMatch(/<h1>Webhook without a topic<\/h1>/);
+    expect(await dashboard.read(home)).toContain(">Webhook without a topic<");
+    await dashboard.sandbox.tryWebhook("wh1");
+    expect(await dashboard.read(last())).toContain("none: the address was tried");
   });
 
   it("says why there was no answer, and shows a body that is not JSON as it was", async () => {
