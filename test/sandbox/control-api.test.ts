@@ -226,6 +226,7 @@ describe("the control addresses", () => {
     ["a step of the clock with a time", "POST", "/clock", { advanceMs: 1, set: "2040-01-01" }, 409],
     ["a provider that is not a string", "POST", "/payments/c-1/pay", { provider: 5 }, 409],
     ["a field that is not known", "POST", "/payments/c-1/cancel", { provider: "PYP" }, 409],
+    ["an address in a body", "DELETE", "/addresses/wh1", { url: "http://localhost/" }, 409],
     ["a secret", "POST", "/secret/rotate", { secret: "a secret of mine" }, 409],
     ["an unknown path", "GET", "/nothing", undefined, 404],
   ])("refuse %s with a reason", async (_what, method, path, body, code) => {

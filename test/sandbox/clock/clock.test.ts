@@ -97,6 +97,17 @@ describe("the sandbox's clock", () => {
     clock.close();
   });
 
+  it("ends a wait in the moment in which it is due, and makes nothing wait after it was closed", async () => {
+    let now = Date.parse(noon);
+    const activity = new Activity();
+    const clock = new Clock(() => new Date(now), activity);
+    const waiting = activity.run(() => clock.wait(20));
+    now += 20;
+    await expect(waiting).resolves.toBeUndefined();
+    clock.close();
+    await expect(activity.run(() => clock.wait(60_000))).resolves.toBeUndefined();
+  });
+
   it("does not go beyond the year 9999, which the dates of a webhook could not hold", async () => {
     await openPayment();
     const last = "9999-12-31T23:59:59.999Z";
