@@ -188,6 +188,8 @@ describe("arguments", () => {
     [["sign"], "command_operand_invalid: tillkit sign needs <file>"],
     [["sign", "a", "b"], 'command_operand_invalid: tillkit sign takes one <file>, but you gave "a", "b".'],
     [["sign", "-x", "f"], "command_option_unknown: tillkit sign has no option -x."],
+    [["sign", "-x", "f"], '\n  fix: See "tillkit help sign" for the options of this command.\n'],
+    [["payments", "show", "a", "b"], 'but you gave "show", "a", "b". Put a text with spaces in quotes.'],
   ])("%j are wrong", async (argv, message) => {
     const { code, stderr } = await runCli(argv);
     expect(code).toBe(2);

@@ -62,6 +62,10 @@ describe("tillkit backup", () => {
       [["new.db"], 2, "error command_option_invalid: No database is named"],
       [["--store", "shop.db"], 2, "error command_operand_invalid"],
     ];
+    const { stderr } = await backup("new.db", "--store", "none.db");
+    expect(stderr).toContain(
+      "fix: Name the application's database, and its --table-prefix if the application sets one.",
+    );
     for (const [argv, code, message] of refusals) {
       const ran = await backup(...argv);
       expect([argv, ran.code, ran.stderr]).toEqual([argv, code, expect.stringContaining(message)]);

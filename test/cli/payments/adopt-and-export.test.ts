@@ -57,6 +57,14 @@ describe("tillkit payments adopt", () => {
     expect(documentOf(await payments(["show", "c-1", "--json"]))).not.toHaveProperty("payment");
   });
 
+  it("says that no webhook names the payment", async () => {
+    const { stdout } = await payments(["adopt", "c-9", ...order.slice(2).with(1, "order-9")]);
+    expect(stdout).toBe(
+      "c-9: order order-9, 1475 KMF.\nNo waiting webhook names this payment.\n" +
+        "Nothing was changed; --apply adopts the payment.\n",
+    );
+  });
+
   it("says nothing of the webhook's id at the service if --service-id gives this id", async () => {
     const { stdout } = await payments([...order, "--service-id", "64f0c0ffee64f0c0ffee64f0"]);
     expect(stdout).toContain("The payment's webhook matches: the payment would be completed.");

@@ -145,6 +145,7 @@ describe("tillkit payments", () => {
     const { stdout } = await runCli(["payments", "show", "c-1", "--store", named]);
     expect(stdout).not.toContain("another shop's payment");
     expect(stdout).toContain("tillkit resolve accept --client-id c-1 ");
+    expect(stdout).toContain(`\nTo look in a statement:\n  tillkit statement <file> --store ${named}\n`);
   });
 
   it("prints a table that fits the terminal, and no hash of a key", async () => {

@@ -18,6 +18,7 @@ describe("a command that people copy", () => {
       "tillkit payments refund c-1 --reason 'it'\\''s back' --by <name> --store 'my shop.db'",
     );
     expect(commandLine(["attention", "list"], given())).toBe("tillkit attention list");
+    expect(commandLine(["payments", "show", "<an id>"], given())).toBe("tillkit payments show <an id>");
   });
 
   it("names each file of variables of this call, in its order", () => {

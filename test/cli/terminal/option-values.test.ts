@@ -44,6 +44,11 @@ describe("the value of an option", () => {
     expect(timeOption(args, "from", "+03:00")).toEqual(new Date("2024-04-30T21:00:00Z"));
     expect(timeOption(args, "to")).toEqual(new Date("2024-05-01T07:00:00Z"));
     expect(timeOption(args, "day")).toBeUndefined();
+    const wrong = await argumentsOf("payments", "list", "--from", "May");
+    expect(() => timeOption(wrong, "from")).toThrow("--from must be a UTC day or a time with an offset");
+    expect(() => timeOption(wrong, "from", "+03:00")).toThrow(
+      "--from must be a day or a time with an offset",
+    );
   });
 
   it("is a decimal number, and is required where a command says so", async () => {
