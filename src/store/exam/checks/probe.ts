@@ -169,16 +169,16 @@ export const refusedChecks: Checks = {
   ) {
     const refused = () => resolves(store.transaction(async (tx) => void (await probe.refused!(tx))));
     for (let index = 0; index < 30; index++) await refused();
+    await saved(store, { created: [payment("p1")] }).catch((cause: unknown) => {
+      throw new Error(`The next transaction failed${because(cause)} ${released}`, { cause });
+    });
+    assert.ok(await store.find("p1"), "The payment of the next transaction is missing.");
     const keys = [randomUUID(), randomUUID()] as const;
     const normal = keys.map((key) => store.transaction(async (tx) => void (await probe.write(tx, key))));
     await Promise.all([refused(), normal[0], refused(), normal[1]]).catch((cause: unknown) => {
       throw new Error(`A transaction beside refused ones failed${because(cause)} ${alone}`, { cause });
     });
     same(await Promise.all(keys.map((key) => probe.has(key))), [true, true], alone);
-    await saved(store, { created: [payment("p1")] }).catch((cause: unknown) => {
-      throw new Error(`The next transaction failed${because(cause)} ${released}`, { cause });
-    });
-    assert.ok(await store.find("p1"), "The payment of the next transaction is missing.");
   },
 
   async "a transaction whose application swallowed a refused write resolves only if its other writes are there"(
