@@ -78,6 +78,7 @@ describe("tillkit", () => {
     expect((await runCli(["help", "sing"])).stderr).toContain("Did you mean sign?");
     expect((await runCli(["--versoin"])).stderr).toContain("command_option_unknown");
     expect((await runCli(["launch-rocket"])).stderr).not.toContain("Did you mean");
+    expect((await runCli(["constructor"])).stderr).toContain('command_unknown: tillkit has no command "con');
   });
 
   const ofStatements = [...differenceKinds, ...rowProblemCodes, "bad_row", "at_edge", "accepted_here"];

@@ -40,6 +40,8 @@ describe("tillkit handlers", () => {
       paused: { by: "Amina", reason: "the accounts are down" },
       changes: [{ did: "paused" }, { did: "limited" }],
     });
+    const slower = await handlers("pause", "ledger", "--reason", "slow", "--by", "Said");
+    expect(slower.stdout).toContain(": the accounts are down; 0.5 a second (it was so before)");
     for (const line of (await handlers("list")).stdout.split("\n").slice(0, 3))
       expect(line.length).toBeLessThanOrEqual(100);
     expect((await handlers("list")).stdout).toContain(

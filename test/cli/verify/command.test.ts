@@ -73,6 +73,7 @@ describe("tillkit verify", () => {
   };
   const usual = ["id", "merchantId", "clientId", "total.value", "total.currency", "submittedAt", "status"];
 
+  const required = ["id", "clientId", "status", "total.value", "total.currency"];
   const short = String.raw`{"b":"é & 1/2","a":[1,{"d":2,"c":3}]}`;
 
   it.each([
@@ -177,6 +178,13 @@ describe("tillkit verify", () => {
       hex(`${listed(...usual)},`),
       ["--merchant-id", "m-7"],
       ["fields_other"],
+    ],
+    [
+      "SHA-512 over fields, of which some are not under data",
+      compact,
+      hex(`payment,payment.completed,${payload.timestamp},${listed(...required)}`, secret, "sha512"),
+      ["--fields", ["type", "topic", "timestamp", ...required].join(",")],
+      ["algorithm_other"],
     ],
     ["SHA-512", compact, hex(compact, secret, "sha512"), [], ["algorithm_other"]],
     ["SHA-1", compact, hex(compact, secret, "sha1"), [], ["algorithm_other"]],

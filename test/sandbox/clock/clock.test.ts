@@ -108,6 +108,19 @@ describe("the sandbox's clock", () => {
     await expect(activity.run(() => clock.wait(60_000))).resolves.toBeUndefined();
   });
 
+  it("has no timer any more after it was closed", async () => {
+    jest.useFakeTimers();
+    const activity = new Activity();
+    const clock = new Clock(() => new Date(noon), activity);
+    const task = activity.run(() => clock.wait(5000));
+    const before = jest.getTimerCount();
+    clock.close();
+    await task;
+    const after = jest.getTimerCount();
+    jest.useRealTimers();
+    expect([before, after]).toEqual([1, 0]);
+  });
+
   it("does not go beyond the year 9999, which the dates of a webhook could not hold", async () => {
     await openPayment();
     const last = "9999-12-31T23:59:59.999Z";

@@ -50,6 +50,8 @@ describe("a statement in CSV", () => {
   it("may quote fields, with delimiters, quotation marks and line breaks in them", async () => {
     const text = 'note,"clientId",value,currency\n"a, ""b""\r\nc\n",x,"1",KMF\n"",y,2,"KMF"\n';
     expect(await textsFor(text)).toEqual(["2 x 1 KMF", "5 y 2 KMF"]);
+    const marks = 'clientId,value,currency\n"""a""b""",1,KMF';
+    expect(await textsFor(marks)).toEqual(['2 "a"b" 1 KMF']);
   });
 
   it("finds its delimiter, or uses the given one", async () => {

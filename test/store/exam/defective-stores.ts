@@ -272,6 +272,7 @@ export const defects: Defect[] = [
     caughtBy: [
       "a claimed dispatch is not claimed again while its lease lasts",
       "many concurrent claimers share the events without overlap",
+      "claimers that race events being saved miss none and take none twice",
       "a dispatch that is done is never claimed again",
     ],
   },
@@ -345,6 +346,23 @@ export const defects: Defect[] = [
             ...changes,
             ...(changes.created && {
               created: changes.created.map(({ reported: _, service: __, ...payment }) => payment),
+            }),
+          }),
+      }),
+    caughtBy: ["what the service said stays with the payment, and is replaced as a whole"],
+  },
+  {
+    does: "does not keep that the service denied something in a later report",
+    spoil: (store) =>
+      but(store, {
+        save: (tx, changes) =>
+          store.save(tx, {
+            ...changes,
+            ...(changes.updated && {
+              updated: changes.updated.map(({ reported, ...payment }) => ({
+                ...payment,
+                ...(reported?.captured !== false && { reported }),
+              })),
             }),
           }),
       }),

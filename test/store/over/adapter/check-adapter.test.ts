@@ -115,6 +115,12 @@ describe("what an adapter returns", () => {
       /tillkit exam/,
     ],
     [
+      "null",
+      { read: async () => null as never },
+      "read returned null, and must return an array of records.",
+      /tillkit exam/,
+    ],
+    [
       "a scan of nothing",
       { scan: async () => [null] as never },
       "scan returned a record whose key is undefined, and must be a string.",

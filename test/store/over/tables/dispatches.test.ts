@@ -59,7 +59,7 @@ describe("the dispatches of a store over an adapter", () => {
     await savedInPieces(open(), "events", [event("e1")]);
     for (const one of await claim()) await settled(store, one, { state: "dead", error: "no" });
     const found: string[] = [];
-    for (let after: { eventId: string; handler: string } | undefined; ;) {
+    for (let after: { eventId: string; handler: string } | undefined; found.length < 3;) {
       const [next] = await store.dead({ revive: false, limit: 1, ...(after && { after }) });
       if (!next) break;
       found.push((after = next).eventId);
