@@ -1,6 +1,6 @@
 /** A record in the database. */
 export interface StoredRecord {
-  /** The key, which is unique and consists of printable ASCII characters. */
+  /** The key, which is unique and consists of printable ASCII characters without spaces. */
   key: string;
   /** The value in JSON. Only the kit reads it. */
   value: string;
