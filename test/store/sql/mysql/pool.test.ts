@@ -8,6 +8,8 @@ import {
   type MysqlConnection,
   type MysqlPool,
   mysqlResult,
+  openMysqlPool,
+  sizeOf,
 } from "../../../../src/store/sql/mysql/pool.js";
 import { tablePrefixes } from "../support/table-prefixes.js";
 
@@ -54,6 +56,12 @@ if (url === undefined || url === "none")
     expect([undefined, "none"]).toContain(process.env["TILLKIT_TEST_MYSQL_URL"]);
   });
 else {
+  it("a pool of the kit's own has as many connections as it may open", async () => {
+    const pool = await openMysqlPool(url, 3);
+    expect(sizeOf(pool)).toBe(3);
+    await pool.end();
+  });
+
   it("an update that changes nothing has found its payment, also where the pool counts changed rows", async () => {
     const pool = createPool({ uri: url, flags: ["-FOUND_ROWS"] });
     const tables = tablePrefixes((sql) => pool.query(sql));
