@@ -12,7 +12,7 @@ module.exports = {
   // Two busy cores make a test of a second one of ten; what hangs is still ended.
   testTimeout: 180_000,
   // Much of the suite waits for databases, browsers and other processes; as many workers as cores would leave them idle.
-  maxWorkers: Math.ceil(availableParallelism() * 2),
+  maxWorkers: availableParallelism() * 2,
   // Jest keeps some of the memory of every file. Without a limit a worker grows to 4 GB over the whole suite, and crashes there.
   workerIdleMemoryLimit: "1GB",
   testSequencer: "<rootDir>/test/support/long-first.cjs",
