@@ -104,7 +104,7 @@ if (installed?.passed === false) {
       // The same code over the servers. The ORMs' programs and the frameworks use it from the package.
       "/test/store/sql/(mysql|postgres|pooled|tables)/",
       "/test/store/sql/(?!open-store|full-disk)[^/]+$",
-      // The exam's checks of wrong adapters and answers. Those of right ones show that the package has the exam.
+      // These give the exam wrong stores. The tests with right ones show that the package has the exam.
       "/test/store/over/(defective|subtle)",
       "/test/store/exam/every-answer",
       // These start processes that run the compiled sources.

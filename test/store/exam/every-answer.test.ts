@@ -8,7 +8,7 @@ jest.setTimeout(600_000);
 const readers =
   /^(find(Many)?|list|due|lookupDue|history|webhooks|dead|revived|counts|handlers|notes|claim|renew|retire|prune|rematchable|stray)$/;
 
-/** The checks that may pass with a wrong answer, because they ask again or only prepare, with the member that gave it. */
+/** The checks that may pass with a wrong answer of this member. They ask again, or they only prepare with it. */
 const excused: Record<string, string> = {
   "a lease does not end early": "claim",
   "a lease ends although the claimer's own clock stands still": "claim",
@@ -33,7 +33,7 @@ const excused: Record<string, string> = {
   "counts leaves the events out for which only excepted handlers wait": "counts",
 };
 
-/** The beginnings of the checks that race or wait for an end, so that the number of their calls is not always the same. */
+/** Matches the checks that race or wait for an end. The number of their calls varies. */
 const timed =
   /^(a (lease|renewed lease|released dispatch|failed dispatch|settlement)|an old fence|a last settlement|claimers that|many concurrent|concurrent sweeps)/;
 
@@ -60,7 +60,7 @@ function wrong(answer: unknown): unknown {
   return Object.fromEntries(Object.entries(answer).map(([key, part]) => [key, wrong(part)]));
 }
 
-/** Runs a check with one wrong answer. Resolves to the member that gave it, and to whether the check passed. */
+/** Runs a check with one wrong answer. Resolves to the result, with the member that gave the answer. */
 async function runWithWrong(check: string, number: number): Promise<{ by?: string; passed: boolean }> {
   let count = 0;
   let by: string | undefined;
@@ -100,7 +100,7 @@ describe("the checks of the exam", () => {
     };
     await Promise.all(checks.map(examine));
     expect(unseen).toEqual([]);
-    // A check that lost a call with its assertion passes the above. A new or changed check changes this number.
+    // This finds a check that lost a call with its assertion. Each new call changes the number.
     expect(answers).toBe(457);
   });
 
